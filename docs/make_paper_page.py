@@ -13,7 +13,6 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -95,9 +94,9 @@ def write(parts: Sequence[report.FinishedExperiment]) -> None:
 
 def main() -> None:
     """Write the page from the store in the named folder."""
-    with closing(CellStore(Path(sys.argv[1]) / "store.sqlite")) as store:
-        stored = [largest_stored(experiment, store) for experiment in find_experiments()]
-        parts = report.collect([experiment for experiment in stored if experiment], store)
+    store = CellStore(Path(sys.argv[1]) / "cells")
+    stored = [largest_stored(experiment, store) for experiment in find_experiments()]
+    parts = report.collect([experiment for experiment in stored if experiment], store)
     write(parts)
     size = sum(path.stat().st_size for path in FOLDER.iterdir())
     print(f"{PAGE}: {len(parts)} experiments, {size / 1e6:.1f} MB of figures and numbers")

@@ -6,8 +6,8 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 from functools import partial
@@ -28,11 +28,10 @@ from eigenecho.cli import terminal
 from eigenecho.cli.app import app
 from eigenecho.pages import page as page_module
 from eigenecho.paper import report, runner
-from eigenecho.paper.cell_store import CellStore
 from fake_experiment import HELD, Alone, Dying, Fake, Slow, wait_for
 
 FAKES = Path(__file__).parents[1] / "paper"
-FILES = {"store.sqlite", "report.html", "report.md", "results.json", "figures"}
+FILES = {"cells", "report.html", "report.md", "results.json", "figures"}
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +66,7 @@ def made(tmp_path_factory):
 
 @pytest.fixture
 def copy(made, tmp_path):
-    (tmp_path / "store.sqlite").write_bytes((made[0] / "store.sqlite").read_bytes())
+    shutil.copytree(made[0] / "cells", tmp_path / "cells")
     return tmp_path
 
 
@@ -115,11 +114,11 @@ def test_fresh_deletes_the_named_experiments(copy):
     assert "alone: 4 cells, 4 stored" in invoke("alone", "--quick", "--out", copy).stdout
 
 
-def test_damaged_store_is_not_modified(tmp_path):
-    store = tmp_path / "store.sqlite"
-    store.write_bytes(b"noise" * 1000)
-    refused(invoke("fake", "--quick", "--out", tmp_path), str(store), "delete it")
-    assert store.read_bytes() == b"noise" * 1000
+def test_damaged_cell_is_named_and_not_modified(copy):
+    file = next(copy.rglob("a-0.npz"))
+    file.write_bytes(b"noise" * 1000)
+    refused(invoke("fake", "--quick", "--out", copy), str(file), "Delete the file")
+    assert file.read_bytes() == b"noise" * 1000
 
 
 def test_list_names_every_experiment():
@@ -133,7 +132,7 @@ def test_list_names_every_experiment():
 def test_default_folders(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert invoke("fake", "--quick", "--workers", 1).exit_code == 0
-    assert (tmp_path / "results" / "quick" / "store.sqlite").exists()
+    assert (tmp_path / "results" / "quick" / "cells").exists()
 
 
 @pytest.mark.usefixtures("sketched")
@@ -174,18 +173,22 @@ def test_unwritable_output_folder(tmp_path):
 
 @pytest.mark.usefixtures("sketched")
 def test_full_disk_during_a_write(tmp_path, monkeypatch):
-    prepare = CellStore.__init__
+    write, written = Path.write_bytes, []
 
-    def small(store, path):
-        prepare(store, path)
-        store._connection.execute("PRAGMA max_page_count = 8")
+    def small(path, data):
+        if len(written) == 3:
+            raise OSError(28, "No space left on device")
+        written.append(path)
+        return write(path, data)
 
     with monkeypatch.context() as patch:
-        patch.setattr(CellStore, "__init__", small)
+        patch.setattr(Path, "write_bytes", small)
         answer = invoke("fake", "--out", tmp_path)
-        refused(answer, "full", str(tmp_path / "store.sqlite"), "Finished cells are kept")
+        refused(answer, "No space left", str(tmp_path), "Finished cells are kept")
     assert "Traceback" not in answer.output
-    assert invoke("fake", "--out", tmp_path).exit_code == 0
+    answer = invoke("fake", "--out", tmp_path)
+    assert "fake: 6 cells, 3 stored already" in answer.stdout
+    assert answer.exit_code == 0
 
 
 @pytest.mark.usefixtures("sketched")
@@ -227,24 +230,20 @@ def test_ctrl_c_explains_how_to_resume(tmp_path):
         preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
     # The run cannot finish more than three cells, so the signal always comes before its end.
-    wait_for(lambda: stored(tmp_path / "store.sqlite") == 3 or process.poll() is not None)
+    wait_for(lambda: stored(tmp_path) == 3 or process.poll() is not None)
     os.killpg(process.pid, signal.SIGINT)  # like a terminal, also signal the workers
     _, said = process.communicate(timeout=300)
     assert process.returncode == 130
     assert f"eigenecho reproduce slow --out {tmp_path} --workers 2" in said
     assert "Traceback" not in said
-    assert stored(tmp_path / "store.sqlite") == 3
+    assert stored(tmp_path) == 3
     answer = invoke("slow", "--out", tmp_path, "--workers", 2)
     assert "slow: 16 cells, 3 stored already" in answer.stdout
     assert answer.exit_code == 0
 
 
 def stored(path):
-    try:
-        with sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10) as connection:
-            return connection.execute("SELECT count(*) FROM cells").fetchone()[0]
-    except sqlite3.OperationalError:  # not created yet
-        return 0
+    return len(list(path.rglob("*.npz")))
 
 
 # Progress -------------------------------------------------------------------------------------

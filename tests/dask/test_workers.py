@@ -3,7 +3,6 @@
 import os
 import signal
 import time
-from contextlib import closing
 
 import dask.array as da
 import dask.dataframe as dd
@@ -209,8 +208,7 @@ def test_experiments(cluster, client, tmp_path):
 
     fake = Fake(**Fake.quick)
     for name, its in (("here", None), ("there", client)):
-        with closing(CellStore(tmp_path / name)) as store:
-            runner.run([fake], store, 1, lambda *_: None, its)
+        runner.run([fake], CellStore(tmp_path / name), 1, lambda *_: None, its)
     assert cells(tmp_path / "there", fake) == cells(tmp_path / "here", fake)
     words = ["reproduce", "mso", "--quick", "--out", str(tmp_path / "x")]
     done = CliRunner().invoke(app, [*words, "--scheduler", "tcp://127.0.0.1:1"])
@@ -220,10 +218,9 @@ def test_experiments(cluster, client, tmp_path):
 
 def cells(path, experiment):
     """Return the stored numbers of each cell."""
-    with closing(CellStore(path)) as store:
-        result = store.load(experiment)
+    result = CellStore(path).load(experiment)
     assert len(result) == 4
     return {
-        key: {name: one.tobytes() for name, one in cell.items()}
-        for key, (cell, _) in result.items()
+        key: {name: array.tobytes() for name, array in stored.cell.items()}
+        for key, stored in result.items()
     }

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
+import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 from dataclasses import fields, replace
@@ -36,19 +35,12 @@ def fill(path, *experiments, workers=1):
     computed = []
     add = store.add
     store.add = lambda *row: (computed.append(row[1]), add(*row))
-    try:
-        runner.run(experiments, store, workers, silent)
-    finally:
-        store.close()
+    runner.run(experiments, store, workers, silent)
     return len(computed)
 
 
 def contents(path, experiment):
-    store = CellStore(path)
-    try:
-        return {k: r for k, (r, _) in store.load(experiment).items()}
-    finally:
-        store.close()
+    return {key: stored.cell for key, stored in CellStore(path).load(experiment).items()}
 
 
 def assert_same(one, other):
@@ -61,16 +53,14 @@ def assert_same(one, other):
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory):
-    path = tmp_path_factory.mktemp("filled") / "store.sqlite"
+    path = tmp_path_factory.mktemp("filled") / "cells"
     assert fill(path, Fake(), workers=1) == 6
     return path
 
 
 @pytest.fixture
 def copy(filled, tmp_path):
-    path = tmp_path / "store.sqlite"
-    path.write_bytes(filled.read_bytes())
-    return path
+    return shutil.copytree(filled, tmp_path / "cells")
 
 
 # Store ----------------------------------------------------------------------------------------
@@ -126,93 +116,97 @@ def test_stored_results_of_the_paper_are_found_again():
 
 
 def test_machine_and_versions_are_stored(filled):
-    store = CellStore(filled)
-    (machine,) = store.machines(Fake())
-    store.close()
-    assert machine == runner.describe_machine()
-    assert {"eigenecho", "numpy", "python", "cores", "processor"} <= set(machine)
+    for stored in CellStore(filled).load(Fake()).values():
+        assert stored.machine == runner.describe_machine()
+        assert {"eigenecho", "numpy", "python", "cores", "processor"} <= set(stored.machine)
+        assert stored.seconds > 0
 
 
 def test_forget_deletes_one_configuration(copy):
     fill(copy, Fake(size=3))
-    store = CellStore(copy)
-    store.forget(Fake())
-    store.close()
+    CellStore(copy).forget(Fake())
     assert not contents(copy, Fake())
     assert len(contents(copy, Fake(size=3))) == 6
 
 
-def test_file_that_is_not_a_store(tmp_path):
-    path = tmp_path / "store.sqlite"
-    path.write_bytes(b"not a database, but long enough to look like one" * 100)
-    with pytest.raises(StoreError, match=r"store\.sqlite: .* delete it"):
-        CellStore(path)
+def cell_file(path):
+    """Return the file of the first cell in a store."""
+    return next(path.rglob("a-0.npz"))
 
 
-def test_damaged_page_is_found_before_the_run(copy):
-    data = bytearray(copy.read_bytes())
-    data[4096 : 3 * 4096] = bytes(2 * 4096)
-    copy.write_bytes(data)
-    with pytest.raises(StoreError, match=r"store\.sqlite: .* delete it"):
-        CellStore(copy)
+@pytest.mark.parametrize("data", [b"", b"garbage", b"PK\x03\x04 half a zip"])
+def test_damaged_cell_is_an_error(copy, data):
+    cell_file(copy).write_bytes(data)
+    with pytest.raises(StoreError, match=r"a-0\.npz: .*Delete the file and run again"):
+        contents(copy, Fake())
 
 
-def test_truncated_file(copy):
-    copy.write_bytes(copy.read_bytes()[:-5000])
-    with pytest.raises(StoreError, match="damaged, delete it"):
-        CellStore(copy)
+def test_truncated_cell_is_an_error(copy):
+    file = cell_file(copy)
+    file.write_bytes(file.read_bytes()[:-500])
+    with pytest.raises(StoreError, match="Delete the file"):
+        contents(copy, Fake())
 
 
-@pytest.mark.parametrize("blob", [b"", b"garbage", b"PK\x03\x04 half a zip"])
-def test_damaged_cell_is_an_error(copy, blob):
-    with sqlite3.connect(copy) as connection:
-        connection.execute("UPDATE cells SET result = ? WHERE key = ?", (blob, '["a", 0]'))
-    with pytest.raises(StoreError, match=r"store\.sqlite: .* delete it"):
+def test_file_of_another_program_is_an_error(copy):
+    np.savez(cell_file(copy), draw=np.zeros(4))
+    with pytest.raises(StoreError, match="Delete the file"):
         contents(copy, Fake())
 
 
 def test_flipped_bit_in_a_cell_is_an_error(copy):
-    with sqlite3.connect(copy) as connection:
-        (blob,) = connection.execute("SELECT result FROM cells").fetchone()
-        flipped = bytearray(blob)
-        flipped[len(blob) // 2] ^= 1
-        connection.execute("UPDATE cells SET result = ?", (bytes(flipped),))
-    with pytest.raises(StoreError, match="damaged, delete it"):
+    file = cell_file(copy)
+    flipped = bytearray(file.read_bytes())
+    flipped[len(flipped) // 2] ^= 1
+    file.write_bytes(flipped)
+    with pytest.raises(StoreError, match="Delete the file"):
         contents(copy, Fake())
 
 
-def test_full_disk_loses_no_results(copy):
+def test_deleted_cell_is_computed_again(copy):
     before = contents(copy, Fake())
-    store = CellStore(copy)
-    pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
-    store._connection.execute(f"PRAGMA max_page_count = {pages}")
-    with pytest.raises(StoreError, match=r"store\.sqlite: .*full.*Finished cells are kept"):
-        runner.run([Fake(size=9)], store, 1, silent)
-    store.close()
+    cell_file(copy).unlink()
+    assert fill(copy, Fake()) == 1
     assert_same(contents(copy, Fake()), before)
+
+
+def test_full_disk_loses_no_results(copy, monkeypatch):
+    before = contents(copy, Fake())
+    write = Path.write_bytes
+
+    def full(path, data):
+        write(path, data[:10])
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", full)
+        with pytest.raises(OSError, match="No space left"):
+            fill(copy, Fake(size=9))
+    assert_same(contents(copy, Fake()), before)
+    assert not contents(copy, Fake(size=9))
+    assert not list(copy.rglob("*.part"))
 
 
 # Runner ---------------------------------------------------------------------------------------
 
 
 def test_results_do_not_depend_on_the_number_of_workers(filled, tmp_path):
-    path = tmp_path / "two.sqlite"
+    path = tmp_path / "two"
     assert fill(path, Fake(), workers=2) == 6
     assert_same(contents(path, Fake()), contents(filled, Fake()))
 
 
 def test_progress_reports_every_cell(copy):
-    store = CellStore(copy)
     heard = []
-    runner.run([Alone(), Fake(seeds=4)], store, 2, lambda *report: heard.append(report))
-    store.close()
+    experiments = [Alone(), Fake(seeds=4)]
+    runner.run(experiments, CellStore(copy), 2, lambda *report: heard.append(report))
     # Experiments that need the whole machine come last.
     assert heard[:3] == [("fake", 6, 8), ("fake", 7, 8), ("fake", 8, 8)]
     assert heard[3:] == [("alone", n, 6) for n in range(7)]
 
 
 def test_failed_cell_is_named_and_the_others_are_kept(tmp_path):
-    path = tmp_path / "store.sqlite"
+    path = tmp_path / "cells"
     failing = Failing()
     with pytest.raises(runner.CellError, match=r"failing \('b', 0\) .*ZeroDivisionError: nothing"):
         fill(path, failing)
@@ -221,7 +215,7 @@ def test_failed_cell_is_named_and_the_others_are_kept(tmp_path):
 
 def test_death_of_a_worker_is_an_error(tmp_path):
     with pytest.raises(runner.CellError, match=r"worker process died.*--workers"):
-        fill(tmp_path / "store.sqlite", Dying())
+        fill(tmp_path / "cells", Dying())
 
 
 def start(path):
@@ -235,13 +229,7 @@ def start(path):
 
 
 def finished(path):
-    if not path.exists():
-        return 0
-    try:
-        with sqlite3.connect(path, timeout=10) as connection:
-            return connection.execute("SELECT count(*) FROM cells").fetchone()[0]
-    except sqlite3.OperationalError:  # not created yet
-        return 0
+    return len(list(path.rglob("*.npz")))
 
 
 def alive(pid):
@@ -253,7 +241,7 @@ def alive(pid):
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL here")
 def test_killed_run_can_be_resumed(tmp_path):
-    path = tmp_path / "store.sqlite"
+    path = tmp_path / "cells"
     slow = Slow()
     process = start(path)
     wait_for(lambda: finished(path) >= 3 or process.poll() is not None)
@@ -322,7 +310,8 @@ def test_defaults_equal_the_paper(experiment):
 
 def test_keys_are_unique_and_survive_the_store(experiment):
     for keys in (experiment.cells(), quick(experiment).cells()):
-        assert len({json.dumps(key) for key in keys}) == len(keys)
+        store = CellStore(Path())
+        assert len({store._path(experiment, key) for key in keys}) == len(keys)
 
 
 def test_more_seeds_keep_the_cells_of_fewer(experiment):
@@ -437,7 +426,7 @@ def test_verdict_on_sim_uses_its_total_capacity(shares, verdict):
 
 
 def test_worker_has_one_thread(tmp_path):
-    fill(tmp_path / "store.sqlite", Threads())
-    for cell in contents(tmp_path / "store.sqlite", Threads()).values():
+    fill(tmp_path / "cells", Threads())
+    for cell in contents(tmp_path / "cells", Threads()).values():
         assert len(cell["threads"]) > 1
         assert (cell["threads"] == 1).all()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -21,7 +21,7 @@ from eigenecho.paper.cell_store import CellStore, StoreError
 from eigenecho.paper.runner import CellError
 
 OUT, OUT_QUICK = Path("results/reproduce"), Path("results/quick")
-STORE = "store.sqlite"
+STORE = "cells"
 COLOURS = {"holds": "blue", "holds in part": "yellow", "does not hold": "red"}
 
 
@@ -74,16 +74,16 @@ def reproduce(
         raise fail(error) from None
     try:
         make_writable(folder)
-        with closing(CellStore(folder / STORE)) as store:
-            for experiment in experiments if fresh else ():
-                store.forget(experiment)
-            totals = {e.name: len(e.cells()) for e in experiments}
-            with progress(console, totals) as bars, connect(scheduler) as client:
-                runner.run(experiments, store, workers or cpu_count(), bars, client)
-            with console.status("writing the report"):
-                # The report includes experiments that earlier runs with these settings finished.
-                parts = report.collect(runner.find_experiments((), quick, seeds), store)
-                path = report.write(parts, folder, quick, command, perf_counter() - start)
+        store = CellStore(folder / STORE)
+        for experiment in experiments if fresh else ():
+            store.forget(experiment)
+        totals = {e.name: len(e.cells()) for e in experiments}
+        with progress(console, totals) as bars, connect(scheduler) as client:
+            runner.run(experiments, store, workers or cpu_count(), bars, client)
+        with console.status("writing the report"):
+            # The report includes experiments that earlier runs with these settings finished.
+            parts = report.collect(runner.find_experiments((), quick, seeds), store)
+            path = report.write(parts, folder, quick, command, perf_counter() - start)
     except OSError as error:
         raise fail(
             f"cannot write to {folder}: {error.strerror or error}. Finished cells are kept."

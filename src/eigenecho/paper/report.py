@@ -41,12 +41,18 @@ def collect(experiments: Iterable[Experiment], store: CellStore) -> list[Finishe
     parts = []
     for experiment in experiments:
         if not store.missing(experiment):
-            loaded = store.load(experiment)
-            section = experiment.section(Results({key: cell for key, (cell, _) in loaded.items()}))
-            seconds = sum(seconds for _, seconds in loaded.values())
-            machines = store.machines(experiment)
-            parts.append(FinishedExperiment(experiment, section, len(loaded), seconds, machines))
+            stored = store.load(experiment)
+            section = experiment.section(Results({key: s.cell for key, s in stored.items()}))
+            seconds = sum(s.seconds for s in stored.values())
+            machines = distinct(s.machine for s in stored.values())
+            parts.append(FinishedExperiment(experiment, section, len(stored), seconds, machines))
     return parts
+
+
+def distinct(machines: Iterable[Mapping[str, str]]) -> list[Mapping[str, str]]:
+    """Return machines without repetitions, in alphabetical order."""
+    by_text = {str(machine): machine for machine in machines}
+    return [by_text[text] for text in sorted(by_text)]
 
 
 def list_claims(parts: Iterable[FinishedExperiment]) -> list[tuple[FinishedExperiment, Claim]]:
@@ -68,7 +74,7 @@ def write(
         numeric=_find_numeric_columns,
         cell=lambda text: str(text).replace("|", "\\|"),
     )
-    machines = list({str(machine): machine for p in parts for machine in p.machines}.values())
+    machines = distinct(machine for part in parts for machine in part.machines)
     values = {
         "parts": parts,
         "claims": list_claims(parts),

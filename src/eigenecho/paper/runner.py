@@ -19,8 +19,8 @@ import eigenecho
 from eigenecho.checks import check_known
 from eigenecho.clients import on_client
 from eigenecho.errors import ClusterError
-from eigenecho.paper.cell_store import CellStore
-from eigenecho.paper.experiment import Cell, Experiment, Key
+from eigenecho.paper.cell_store import CellStore, StoredCell
+from eigenecho.paper.experiment import Experiment, Key
 from eigenecho.paper.memory_capacity import MCConnectivity, MCDelay
 from eigenecho.paper.mso import MSO, MSOAccurate, MSOSignal
 from eigenecho.paper.spectra import SpectraFigure, SpectralImportance
@@ -42,8 +42,7 @@ EXPERIMENTS: list[Experiment] = [
 """Experiments with the paper's parameters, in the order of the report."""
 
 Task = tuple[Experiment, Key]
-FinishedTask = tuple[Task, tuple[Cell, float, dict[str, str]]]
-"""A task, and its cell, its duration in seconds and the machine that computed it."""
+FinishedTask = tuple[Task, StoredCell]
 
 
 class CellError(RuntimeError):
@@ -97,8 +96,8 @@ def run(
         else:
             finished = _run_on_cluster(tasks, client)
         with closing(finished):
-            for (experiment, key), (cell, seconds, machine) in finished:
-                store.add(experiment, key, cell, seconds, machine)
+            for (experiment, key), result in finished:
+                store.add(experiment, key, result)
                 done[experiment.name][0] += 1
                 progress(experiment.name, *done[experiment.name])
 
@@ -141,7 +140,7 @@ def _run_in_processes(tasks: Sequence[Task], workers: int) -> Generator[Finished
             process.join()
 
 
-def _receive(connection: Any) -> tuple[Cell, float, dict[str, str]]:
+def _receive(connection: Any) -> StoredCell:
     try:
         answer = connection.recv()
     except (EOFError, OSError) as error:
@@ -177,7 +176,7 @@ def _run_on_cluster(tasks: Sequence[Task], client: Any) -> Generator[FinishedTas
 
 
 @one_blas_thread()
-def _compute_cell(task: Task) -> tuple[Cell, float, dict[str, str]]:
+def _compute_cell(task: Task) -> StoredCell:
     experiment, key = task
     start = time.perf_counter()
     try:
@@ -185,7 +184,7 @@ def _compute_cell(task: Task) -> tuple[Cell, float, dict[str, str]]:
     except Exception as error:
         message = f"{experiment.name} {key} failed with {type(error).__name__}: {error}"
         raise CellError(message) from error
-    return cell, time.perf_counter() - start, describe_machine()
+    return StoredCell(cell, time.perf_counter() - start, describe_machine())
 
 
 def describe_machine() -> dict[str, str]:
