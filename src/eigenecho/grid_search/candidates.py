@@ -90,12 +90,6 @@ class SharedCandidates(Candidates):
         pairs = zip(self.ridges, self.scales, strict=True)
         return np.concatenate([self.factorised.weights(a, s) for a, s in pairs], axis=1)
 
-    @property
-    def are_resolved(self) -> bool:
-        """True if all ridges exceed the rounding error of XᵀX, so that refinement converges."""
-        rounding = EPS * self.factorised.S.max(initial=0.0) ** 2
-        return not np.min(self.ridges / self.scales**2) < RESOLVED * rounding
-
     def solve(self, gradient: Array) -> Array:
         """Return (XᵀX + αM)⁻¹ gradient."""
         steps = self.factorised.corrections(self.split(gradient), self.ridges, self.scales)
@@ -193,9 +187,10 @@ def errors_from_lags(trial: Trial) -> list[Array] | None:
     if head_eigenvalue(statistics, head) < HEAD_REFINED:
         return None
     factorised = statistics.factorise(penalty, head)
-    system = SharedCandidates(statistics, penalty, head, ridges, trial.scales, factorised)
-    if not system.are_resolved:
+    rounding = EPS * factorised.S.max(initial=0.0) ** 2
+    if np.min(ridges / trial.scales**2) < RESOLVED * rounding:  # refinement would not converge
         return None
+    system = SharedCandidates(statistics, penalty, head, ridges, trial.scales, factorised)
     first = Round(problem, fold.train, system.weights)
     return refined_errors(trial, first, system, partial(_squared_on, problem, K))
 

@@ -112,7 +112,7 @@ def search(
     if seeds is not None and any("seed" in combination for combination in combinations):
         raise bad_argument("seeds", seeds, "None, because the grid lists seeds")
     base = estimator.get_params(deep=False)
-    for name in itertools.chain(*combinations):
+    for name in dict.fromkeys(itertools.chain(*combinations)):
         check_known(name, "grid", sorted(base))
     seeds = _seeds(seeds, base.pop("seed"))
     device = device_of({"X": X, "y": y})

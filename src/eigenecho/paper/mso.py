@@ -11,12 +11,12 @@ import numpy as np
 
 from eigenecho.estimators import LinearESN
 from eigenecho.grid_search import search
+from eigenecho.grid_search.grid import folds
 from eigenecho.pages import format_ratio
 from eigenecho.paper.experiment import Cell, Experiment, Key, Results, Section
 from eigenecho.plots.style import BLACK, BLUE, GREEN, PURPLE, panel_grid
 from eigenecho.readout import Triangle
 from eigenecho.reservoir import Cache, Recipe
-from eigenecho.rows import Fold
 from eigenecho.spectra import noisy_golden
 from eigenecho.tasks import MSO_FREQUENCIES, mso_split
 from eigenecho.training import Settings, pose
@@ -295,10 +295,7 @@ class MSOAccurate(MSO):
         cache = Cache()
         errors: list[list[list[float]]] = []  # by task, combination and block
         for task in map(mso_split, self.tasks):
-            fold = Fold(
-                [(task.washout, task.train.stop)],
-                ([(task.valid.start, task.valid.stop)], [(task.test.start, task.test.stop)]),
-            )
+            (fold,) = folds([task.valid], task.test, [len(task.X)], task.washout)
             errors.append([])
             for lr, sr in product(self.lrs, self.srs):
                 settings = Settings(Recipe(units=self.units, sr=sr, lr=lr, **METHODS[method]))

@@ -81,16 +81,16 @@ def run(
     alone. With the client of a Dask cluster, the other experiments run there. ``progress`` is
     called with the name of an experiment, the number of finished cells and their total.
     """
+
+    def report(experiment: Experiment) -> None:
+        total = len(experiment.cells())
+        progress(experiment.name, total - len(store.missing(experiment)), total)
+
     for exclusive in (False, True):
-        tasks: list[Task] = []
-        done = {}
-        for experiment in experiments:
-            if experiment.exclusive == exclusive:
-                missing = store.missing(experiment)
-                tasks += [(experiment, key) for key in missing]
-                total = len(experiment.cells())
-                done[experiment.name] = [total - len(missing), total]
-                progress(experiment.name, *done[experiment.name])
+        chosen = [e for e in experiments if e.exclusive == exclusive]
+        for experiment in chosen:
+            report(experiment)
+        tasks = [(experiment, key) for experiment in chosen for key in store.missing(experiment)]
         if client is None or exclusive:
             finished = _run_in_processes(tasks, 1 if exclusive else workers)
         else:
@@ -98,8 +98,7 @@ def run(
         with closing(finished):
             for (experiment, key), result in finished:
                 store.add(experiment, key, result)
-                done[experiment.name][0] += 1
-                progress(experiment.name, *done[experiment.name])
+                report(experiment)
 
 
 def _run_in_processes(tasks: Sequence[Task], workers: int) -> Generator[FinishedTask]:

@@ -159,11 +159,7 @@ def _check_delays(delays: Any, steps: int) -> Array:
     if lags.ndim == 0:
         number = check_count(lags.item(), "delays", "steps within the series", 1, steps - 1)
         return np.arange(1, number + 1, dtype=np.int64)
-    if (
-        lags.ndim != 1
-        or lags.size == 0
-        or not np.issubdtype(lags.dtype, np.integer)
-        or not 0 <= lags.min() <= lags.max() < steps
-    ):
+    is_list = lags.ndim == 1 and lags.size > 0 and lags.dtype.kind in "iu"
+    if not is_list or not 0 <= lags.min() <= lags.max() < steps:
         raise bad_argument("delays", delays, expected)
     return lags.astype(np.int64)
