@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import zipfile
 import zlib
@@ -24,6 +25,12 @@ ARRAYS = (*MATRICES, "bias", "lr")
 FLAGS = ("readout_bias", "output_to_readout", "input_to_readout")
 SPARSE = ("data", "indices", "indptr", "shape")
 """Parts of a sparse matrix, such as "W_data". "W_format" is "csr" (default) or "csc"."""
+
+HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+"""Readers of the headers of arrays, by version of the format."""
 
 
 def from_npz(path: Any, **options: Any) -> LinearModel:
@@ -103,35 +110,28 @@ def _load(path: Path) -> dict[str, Array]:
         raise FileNotFoundError(f"There is no file {path}.")
     try:
         with zipfile.ZipFile(path) as archive:
-            # Verify all checksums before reading any content.
-            damaged = archive.testzip()
-            if damaged is not None:
-                raise zipfile.BadZipFile(f"{damaged} is damaged")
-            for info in archive.infolist():
-                _check_member(archive, info)
-        with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
+            members = {info.filename: archive.read(info) for info in archive.infolist()}
+        return {name.removesuffix(".npy"): _parse(name, data) for name, data in members.items()}
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
         raise StorageError(f"{path} is not a readable .npz file of numbers: {error}.") from error
 
 
-def _check_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> None:
-    """Raise ValueError unless a member of an archive is an array of the declared size.
+def _parse(name: str, data: bytes) -> Array:
+    """Return the array in a member of an archive, or raise ValueError.
 
-    NumPy allocates the declared size before it reads the first number.
+    NumPy's own reader allocates the size that the header declares before it reads any number.
     """
-    readers = {
-        (1, 0): np.lib.format.read_array_header_1_0,
-        (2, 0): np.lib.format.read_array_header_2_0,
-    }
-    with archive.open(info) as member:
-        try:
-            shape, _, dtype = readers[np.lib.format.read_magic(member)](member)
-        except (ValueError, KeyError):
-            raise ValueError(f"the member {info.filename!r} is not an array") from None
-        declared = member.tell() + math.prod(shape) * dtype.itemsize
-    if declared != info.file_size and not dtype.hasobject:
-        raise ValueError(f"the member {info.filename!r} has another size than shape {shape}")
+    stream = io.BytesIO(data)
+    try:
+        shape, is_fortran, dtype = HEADERS[np.lib.format.read_magic(stream)](stream)
+    except (ValueError, KeyError):
+        raise ValueError(f"the member {name!r} is not an array") from None
+    if dtype.hasobject:
+        raise ValueError(f"the member {name!r} has Python objects, which need allow_pickle=True")
+    if len(data) - stream.tell() != math.prod(shape) * dtype.itemsize:
+        raise ValueError(f"the member {name!r} has another size than shape {shape}")
+    numbers = np.frombuffer(data, dtype, offset=stream.tell())
+    return numbers.reshape(shape, order="F" if is_fortran else "C")
 
 
 def _read_matrix(name: str, arrays: Mapping[str, Array]) -> Any:

@@ -123,11 +123,8 @@ class EigenechoForecaster(BaseForecaster):
         self._rows, self._columns = y, X
         return self
 
-    def _predict(self, fh: Any, X: Any) -> Any:
-        return self._forecast(fh, X)
-
     def _predict_quantiles(self, fh: Any, X: Any, alpha: Sequence[float]) -> Any:
-        quantiles = self._forecast(fh, X, quantiles=alpha)
+        quantiles = self._predict(fh, X, quantiles=alpha)
         return quantiles.set_axis(self._get_columns("predict_quantiles", alpha=alpha), axis=1)
 
     def _update(self, y: Any, X: Any = None, update_params: bool = True) -> Self:
@@ -142,7 +139,7 @@ class EigenechoForecaster(BaseForecaster):
         self._rows, self._columns = rows, columns
         return self
 
-    def _forecast(self, fh: Any, X: Any, **options: Any) -> Any:
+    def _predict(self, fh: Any, X: Any, **options: Any) -> Any:
         """Return the forecasts for the times of ``fh``, one row each."""
         forecasts = self.forecaster_.predict(
             self._horizon(fh),
