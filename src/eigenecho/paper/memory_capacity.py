@@ -41,13 +41,13 @@ RING_SEEDS = 3
 SLIGHTLY = 0.05
 """Largest share of the standard network's total capacity by which Sim may lie below it."""
 
-FORMS = {
-    "normal": ("Normal", style.BLACK, {"linestyle": "-", "lw": 1.5}),
-    "diagonalised": ("Diagonalization", style.VERMILLION, {"linestyle": "--", "lw": 1.5}),
+FORMS: dict[str, tuple[str, dict[str, Any]]] = {
+    "normal": ("Normal", {"color": style.BLACK, "lw": 1.5}),
+    "diagonalised": ("Diagonalization", {"color": style.VERMILLION, "ls": "--", "lw": 1.5}),
     # The robust curve lies on the normal one: a wide line keeps both visible.
-    "robust": ("Robust", style.BLUE, {"linestyle": "-", "lw": 4.5, "alpha": 0.5, "zorder": 1}),
+    "robust": ("Robust", {"color": style.BLUE, "lw": 4.5, "alpha": 0.5, "zorder": 1}),
 }
-"""Label, colour and line style of each form of the same network."""
+"""Label and line style of each form of the same network."""
 
 FAILS = 0.05
 """Smallest loss that counts as a failure: of capacity at one delay, or of the total (relative)."""
@@ -111,12 +111,8 @@ class MCDelay(Experiment):
         for N in self.sizes:
             rings = {r: results.stack((N, f"{RING} {r:g}"), "capacity") for r in self.ring_radii}
             radii[N] = max(rings, key=lambda radius: rings[radius].sum(axis=1).mean())
-            curves[N] = {
-                method: rings[radii[N]]
-                if method == RING
-                else results.stack((N, method), "capacity")
-                for method in LINE_STYLES
-            }
+            curves[N] = {m: results.stack((N, m), "capacity") for m in LINE_STYLES if m != RING}
+            curves[N][RING] = rings[radii[N]]
         totals = {N: {m: c.sum(axis=1) for m, c in curves[N].items()} for N in self.sizes}
         means = {N: {m: float(t.mean()) for m, t in totals[N].items()} for N in self.sizes}
         section = Section(
@@ -143,9 +139,9 @@ class MCDelay(Experiment):
         figure, axes = style.panel_grid(len(self.sizes), 2, 4.8, 3.4, sharey=True)
         for N, ax in zip(self.sizes, axes, strict=True):
             for method, (colour, dashes) in LINE_STYLES.items():
-                delays = np.arange(1, curves[N][method].shape[1] + 1)
-                line = {"linestyle": dashes, "linewidth": 1.6, "label": method}
-                _draw_capacity(ax, delays, curves[N][method], colour, **line)
+                curve = curves[N][method]
+                delays = np.arange(1, curve.shape[1] + 1)
+                _draw_capacity(ax, delays, curve, color=colour, ls=dashes, lw=1.6, label=method)
             ax.set_title(f"N = {N}", fontsize=11)
             ax.set(xlabel="delay k (steps)", ylabel=CAPACITY, ylim=(-0.02, 1.05))
         style.legend_above(figure, axes[0])
@@ -159,7 +155,7 @@ class MCDelay(Experiment):
         return section
 
 
-def _draw_capacity(ax: Any, x: Any, capacities: Array, color: str, **line: Any) -> None:
+def _draw_capacity(ax: Any, x: Any, capacities: Array, *, color: str, **line: Any) -> None:
     """Draw the mean of capacities (seeds, x), and shade one standard deviation around it."""
     mean, deviation = capacities.mean(axis=0), capacities.std(axis=0)
     ax.plot(x, mean, color=color, **line)
@@ -363,10 +359,8 @@ class MCConnectivity(MCDelay):
 
 def _draw_forms(ax: Any, x: Array, at_delay: Mapping[str, Array], loss: Array) -> None:
     """Draw capacities (seeds, connectivities) of each form, and the loss of diagonalisation."""
-    for form, (label, colour, line) in FORMS.items():
-        points: dict[str, Any] = {"marker": "o", "ms": 3.5, "label": label, **line}
-        _draw_capacity(ax, x, at_delay[form], colour, **points)
-    points = {"linestyle": ":", "marker": "s", "ms": 3, "label": "difference"}
-    ax.plot(x, np.abs(loss), color=style.GREY, **points)
+    for form, (label, line) in FORMS.items():
+        _draw_capacity(ax, x, at_delay[form], marker="o", ms=3.5, label=label, **line)
+    ax.plot(x, np.abs(loss), color=style.GREY, ls=":", marker="s", ms=3, label="difference")
     ax.set(xscale="log", xlabel="connectivity of W", ylabel=CAPACITY)
     ax.set_ylim(bottom=-0.02)
