@@ -180,7 +180,7 @@ def test_bad_input(change, words, monkeypatch):
     def work(*args):
         raise AssertionError("worked before it looked")
 
-    monkeypatch.setattr(sweep, "_batch", work)
+    monkeypatch.setattr(sweep, "_score_batch", work)
     given = dict(
         estimator=ee.LinearESN(5, warmup=50, seed=0), grid={"sr": [0.5]}, X=X[:-1], y=X[1:]
     )
@@ -493,7 +493,7 @@ def test_arrays_of_another_dtype_are_another_value():
 
 def not_a_number(monkeypatch, *places):
     """Make the errors of some groups NaN."""
-    honest = sweep._batch
+    honest = sweep._score_batch
 
     def broken(*args):
         results = honest(*args)
@@ -501,7 +501,7 @@ def not_a_number(monkeypatch, *places):
             results[place][:] = np.nan
         return results
 
-    monkeypatch.setattr(sweep, "_batch", broken)
+    monkeypatch.setattr(sweep, "_score_batch", broken)
 
 
 def test_nan_score_ranks_last(monkeypatch):

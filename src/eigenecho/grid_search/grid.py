@@ -176,10 +176,10 @@ def _block(edges: Any, lengths: Sequence[int], name: str) -> Block:
         edges = edges.indices(max(lengths))[:2]
     try:
         start, stop = edges
-        whole = start == int(start) and stop == int(stop)
+        are_integers = start == int(start) and stop == int(stop)
     except (TypeError, ValueError, OverflowError):
-        whole = False
-    if not whole or start < 0 or stop > max(lengths):
+        are_integers = False
+    if not are_integers or start < 0 or stop > max(lengths):
         expected = f"rows (start, stop) within series of lengths {list(lengths)}"
         raise bad_argument(name, edges, expected)
     stops = [min(int(stop), n) for n in lengths]

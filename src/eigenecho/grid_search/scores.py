@@ -71,8 +71,8 @@ class Trial:
         cached = self.cache.once(("lags", self.key, rows), dict)
         if "lags" not in cached or len(cached["lags"].rho) < K:
             # A power of two, so that slightly slower reservoirs can use them too.
-            enough = 1 << (K - 1).bit_length()
-            cached["lags"] = lags(self.problem.in_double, self.fold.train, enough)
+            count = 1 << (K - 1).bit_length()
+            cached["lags"] = lags(self.problem.in_double, self.fold.train, count)
         return cached["lags"]
 
 
@@ -93,7 +93,7 @@ def root_mean_squared_errors(
         warnings.simplefilter("ignore", IllConditionedWarning)
         for fold in folds:
             try:
-                errors += _errors(_trial(group, data, fold, cache))
+                errors += _score(_trial(group, data, fold, cache))
             except UnstableError:
                 errors += [np.full(shape, np.inf) for _ in fold.held_out]
     return np.array(errors)
@@ -132,14 +132,14 @@ def _check_observed(problem: Problem, fold: Fold) -> None:
         raise bad_argument("y", got, "at least one observation in each block")
 
 
-def _errors(trial: Trial) -> list[Array]:
+def _score(trial: Trial) -> list[Array]:
     """Return the RMSE of each held-out block, (scalings, ridges), in the caller's units."""
     if on_device(trial.problem.inputs[0]):
         blocks = stacked.errors_from_rows(trial)
     else:
         blocks = candidates.errors_from_lags(trial)
     if blocks is None:
-        blocks = _by_parts(trial)
+        blocks = _errors_of_parts(trial)
     _, scaling = trial.problem.scalings
     scale = np.ones(trial.problem.D_out) if scaling is None else scaling.scale
     # A power of two, so that squares of the scale neither overflow nor vanish.
@@ -150,16 +150,17 @@ def _errors(trial: Trial) -> list[Array]:
     ]
 
 
-def _by_parts(trial: Trial) -> list[Array]:
+def _errors_of_parts(trial: Trial) -> list[Array]:
     """Return squared residuals (scalings, ridges, D_out), by groups of outputs with equal gaps."""
     blocks = [np.empty((*trial.shape, trial.problem.D_out)) for _ in trial.fold.held_out]
     for columns, part in trial.problem.parts:
-        for whole, squared in zip(blocks, _by_states(replace(trial, problem=part)), strict=True):
-            whole[..., columns] = squared
+        errors = _errors_from_states(replace(trial, problem=part))
+        for block, squared in zip(blocks, errors, strict=True):
+            block[..., columns] = squared
     return blocks
 
 
-def _by_states(trial: Trial) -> list[Array]:
+def _errors_from_states(trial: Trial) -> list[Array]:
     """Return squared residuals of each held-out block, (scalings, ridges, D_out), from states."""
     problem, head = trial.problem, trial.problem.head
     train, held_out, _ = problem.gather(Triangle if problem.is_small else Gram, trial.fold)
@@ -173,14 +174,14 @@ def _by_states(trial: Trial) -> list[Array]:
     scales = trial.scales.reshape(trial.shape)[:, 0]
     blocks = [factorised.squared_errors(block, ridges, scales) for block in held_out]
     if train.is_exact:
-        for i, j in np.argwhere(_is_coarse(train, factorised, trial)):
-            w = _times(train, head, scales[i]).solve(problem.penalty, float(ridges[j]))
+        for i, j in np.argwhere(_find_coarse(train, factorised, trial)):
+            w = _scale_states(train, head, scales[i]).solve(problem.penalty, float(ridges[j]))
             for squared, block in zip(blocks, held_out, strict=True):
-                squared[i, j] = _times(block, head, scales[i]).squared_error(w)
+                squared[i, j] = _scale_states(block, head, scales[i]).squared_error(w)
     return blocks
 
 
-def _is_coarse(train: Triangle, factorised: Factorisation, trial: Trial) -> Array:
+def _find_coarse(train: Triangle, factorised: Factorisation, trial: Trial) -> Array:
     """Return which combinations, (scalings, ridges), need a solution of their own.
 
     The rounding error of a factorisation depends on its largest singular value, which is large if
@@ -194,7 +195,7 @@ def _is_coarse(train: Triangle, factorised: Factorisation, trial: Trial) -> Arra
     return roots < COARSE * EPS * factorised.S.max(initial=0.0)
 
 
-def _times(statistics: Triangle, head: int, scale: float) -> Triangle:
+def _scale_states(statistics: Triangle, head: int, scale: float) -> Triangle:
     """Return the statistics of the rows with all states multiplied."""
     R = statistics.R.copy()
     R[:, head:] *= scale

@@ -49,7 +49,7 @@ def errors_from_rows(trial: Trial) -> list[Array] | None:
         if stack.factors is None:
             return None
         start = rows.with_weights(stack.weights)
-        errors = refined_errors(trial, start, stack, rows.squared, CONVERGED)
+        errors = refined_errors(trial, start, stack, rows.squared_errors, CONVERGED)
         if errors is None:
             return None
         batches.append(errors)
@@ -106,7 +106,7 @@ class StoredRows:
         """Return the same rows with w + step."""
         return self.with_weights(self.w + step)
 
-    def squared(self, block: Block, W: Array) -> Array:
+    def squared_errors(self, block: Block, W: Array) -> Array:
         """Return squared residuals (C, D_out) of candidates W (N', C, D_out) over a block."""
         total = namespace(W).zeros(W.shape[1:])
         for X, y, (start, stop) in zip(self.rows, self.problem.outputs, block, strict=True):

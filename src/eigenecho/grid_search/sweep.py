@@ -122,7 +122,7 @@ def search(
     def score() -> Array:
         plan = _plan(base, combinations, data, validation, test)
         processes = 1 if apart else workers
-        return _errors(plan, seeds, len(combinations), processes, client, progress)
+        return _score_plan(plan, seeds, len(combinations), processes, client, progress)
 
     errors = with_memory(device, score) if apart else score()
     test_errors = None
@@ -177,7 +177,7 @@ def _plan(
     return plan
 
 
-def _errors(
+def _score_plan(
     plan: list[Planned],
     seeds: list[Any],
     combinations: int,
@@ -186,18 +186,15 @@ def _errors(
     progress: Report | None,
 ) -> Array:
     """Return the RMSE of every combination, seed and block; the block of test rows is last."""
-    batches = [
-        (number, slice(start, start + BATCH))
-        for number in range(len(seeds))
-        for start in range(0, len(plan), BATCH)
-    ]
+    parts = [slice(start, start + BATCH) for start in range(0, len(plan), BATCH)]
+    batches = [*itertools.product(enumerate(seeds), parts)]
     blocks = sum(len(fold.held_out) for fold in plan[0][2])
     errors = np.full((combinations, len(seeds), blocks), np.inf)
-    results = _run(plan, [(seeds[number], part) for number, part in batches], workers, client)
-    for done, ((number, part), batch) in enumerate(zip(batches, results, strict=True), 1):
-        for (group, _, _), rmse in zip(plan[part], batch, strict=True):
+    results = _run_batches(plan, [(seed, part) for (_, seed), part in batches], workers, client)
+    for done, (((i, _), part), scores) in enumerate(zip(batches, results, strict=True), 1):
+        for (group, _, _), rmse in zip(plan[part], scores, strict=True):
             members, scalings, ridges = np.transpose(group.members)
-            errors[members, number] = rmse[:, scalings, ridges].T
+            errors[members, i] = rmse[:, scalings, ridges].T
         if progress is not None:
             progress(done, len(batches))
     return errors
@@ -246,7 +243,7 @@ def _warn_if_useless(scores: Array) -> None:
         )
 
 
-def _run(
+def _run_batches(
     plan: list[Planned], batches: list[Batch], workers: int, client: Any
 ) -> Iterator[list[Array]]:
     """Yield the result of every batch, in order."""
@@ -254,18 +251,18 @@ def _run(
     from joblib.parallel import get_active_backend
 
     if client is not None:
-        yield from on_client(client, "search")(partial(_batch, plan), batches)
+        yield from on_client(client, "search")(partial(_score_batch, plan), batches)
         return
     backend, _ = get_active_backend()
     is_chosen = type(backend).__module__ != "joblib._parallel_backends"  # by the caller
     with nullcontext() if is_chosen else parallel_config("loky", inner_max_num_threads=1):
         run = Parallel(n_jobs=-1 if is_chosen else workers, return_as="generator")
         parts = ((seed, plan[part]) for seed, part in batches)
-        yield from run(delayed(_batch)(part, (seed, slice(None))) for seed, part in parts)
+        yield from run(delayed(_score_batch)(part, (seed, slice(None))) for seed, part in parts)
 
 
 @one_blas_thread()
-def _batch(plan: list[Planned], batch: Batch) -> list[Array]:
+def _score_batch(plan: list[Planned], batch: Batch) -> list[Array]:
     (seed, part), cache = batch, Cache()
     return [
         root_mean_squared_errors(group.with_seed(seed), data, split, cache)

@@ -151,11 +151,11 @@ class DiagonalReservoirNode(Node):
 
     def _convert_neurons(self, x: Any) -> None:
         """Draw the weights with a Reservoir node, and convert them to the requested basis."""
-        given = {"Win": self.Win, "bias": self.bias}
+        weights = {"Win": self.Win, "bias": self.bias}
         theirs = nodes.Reservoir(
             self.units, self.lr, self.sr, self.input_scaling, self.input_connectivity,
             self.rc_connectivity, W=self.W, activation="identity", input_dim=self.input_dim,
-            seed=self.rng, **{name: value for name, value in given.items() if value is not None},
+            seed=self.rng, **{name: value for name, value in weights.items() if value is not None},
         )  # fmt: skip
         theirs.initialize(x)
         self.W, self.Win, self.bias = theirs.W, theirs.Win, theirs.bias

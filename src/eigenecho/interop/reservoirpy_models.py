@@ -226,5 +226,5 @@ def _unsupported(what: str, remedy: str = "") -> ValueError:
 
 def _name(node: Any) -> str:
     # The repr of reservoirpy fails for nodes that hold arrays.
-    given = getattr(node, "name", None)
-    return type(node).__name__ + (f" {given!r}" if given else "")
+    name = getattr(node, "name", None)
+    return type(node).__name__ + (f" {name!r}" if name else "")

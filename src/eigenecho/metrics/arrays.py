@@ -11,7 +11,7 @@ from eigenecho.checks import check_shape, has_complex
 from eigenecho.errors import Words, bad_argument
 
 
-def finite(name: str, value: Any, *, gaps: bool = False) -> NDArray[np.float64]:
+def as_finite(name: str, value: Any, *, gaps: bool = False) -> NDArray[np.float64]:
     """Return a value as an array of float64; only ``gaps`` allows NaN."""
     try:
         array = value if np.ma.is_masked(value) else np.asarray(value)
@@ -30,9 +30,9 @@ def finite(name: str, value: Any, *, gaps: bool = False) -> NDArray[np.float64]:
     return array
 
 
-def observed(name: str, value: Any) -> NDArray[np.float64]:
+def as_observed(name: str, value: Any) -> NDArray[np.float64]:
     """Return (T,), (T, D) or (series, T, D) with at least one number; NaN is a missing value."""
-    array = finite(name, value, gaps=True)
+    array = as_finite(name, value, gaps=True)
     if array.ndim > 3 or np.isnan(array).all():
         raise bad_argument(
             name, value, "an array (T,), (T, D) or (series, T, D) with at least one observation"
@@ -40,8 +40,8 @@ def observed(name: str, value: Any) -> NDArray[np.float64]:
     return array
 
 
-def same_shape(name: str, value: Any, shape: tuple[int, ...], whose: str) -> NDArray[np.float64]:
+def as_shape(name: str, value: Any, shape: tuple[int, ...], whose: str) -> NDArray[np.float64]:
     """Return finite numbers of the given shape. Metrics do not broadcast."""
-    array = finite(name, value)
+    array = as_finite(name, value)
     check_shape(array, name, shape, f", as {whose}")
     return array

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from eigenecho.checks import check_count, check_shape
 from eigenecho.errors import Words, bad_argument
-from eigenecho.metrics.arrays import finite, observed, same_shape
+from eigenecho.metrics.arrays import as_finite, as_observed, as_shape
 
 
 def mase(y: ArrayLike, forecast: ArrayLike, train: ArrayLike, season: int = 1) -> float:
@@ -43,9 +43,9 @@ def mase(y: ArrayLike, forecast: ArrayLike, train: ArrayLike, season: int = 1) -
     >>> metrics.mase([5.0, 7.0], [5.0, 6.0], train=[1.0, 2.0, 3.0, 4.0])
     0.5
     """
-    true = observed("y", y)
-    predicted = same_shape("forecast", forecast, true.shape, "y")
-    before = finite("train", train, gaps=True)
+    true = as_observed("y", y)
+    predicted = as_shape("forecast", forecast, true.shape, "y")
+    before = as_finite("train", train, gaps=True)
     axis = max(true.ndim - 2, 0)
     rows = before.shape[axis] if before.ndim > axis else 0
     shape = (*true.shape[:axis], rows, *true.shape[axis + 1 :])
@@ -84,8 +84,8 @@ def smape(y: ArrayLike, forecast: ArrayLike) -> float:
     >>> metrics.smape([1.0, 2.0], [3.0, 2.0])
     50.0
     """
-    true = observed("y", y)
-    predicted = same_shape("forecast", forecast, true.shape, "y")
+    true = as_observed("y", y)
+    predicted = as_shape("forecast", forecast, true.shape, "y")
     present = ~np.isnan(true)
     true, predicted = true[present], predicted[present]
     # Scale by powers of two, so that no sum overflows.
@@ -121,10 +121,10 @@ def pinball(y: ArrayLike, quantile_forecasts: ArrayLike, quantiles: ArrayLike) -
     >>> metrics.pinball([1.0, 2.0], [[0.0, 2.0], [1.0, 3.0]], quantiles=[0.25, 0.75])
     0.25
     """
-    true = observed("y", y)
+    true = as_observed("y", y)
     levels = _check_probabilities(quantiles)
     shape = (*true.shape, *levels.shape)
-    predicted = same_shape("quantile_forecasts", quantile_forecasts, shape, "y and the quantiles")
+    predicted = as_shape("quantile_forecasts", quantile_forecasts, shape, "y and the quantiles")
     present = ~np.isnan(true)
     e = true[present][:, np.newaxis] - predicted[present].reshape(-1, levels.size)
     return float(np.mean(np.maximum(levels * e, (levels - 1) * e)))
@@ -176,9 +176,9 @@ def coverage(y: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> float:
     >>> metrics.coverage([1.0, 2.0, float("nan")], [0.0, 3.0, 0.0], [2.0, 4.0, 1.0])
     0.5
     """
-    true = observed("y", y)
-    low = same_shape("lower", lower, true.shape, "y")
-    high = same_shape("upper", upper, true.shape, "y")
+    true = as_observed("y", y)
+    low = as_shape("lower", lower, true.shape, "y")
+    high = as_shape("upper", upper, true.shape, "y")
     if np.any(low > high):
         raise bad_argument("lower", Words("bounds above upper"), "bounds of at most upper")
     present = ~np.isnan(true)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from eigenecho.checks import check_known
 from eigenecho.errors import Words, bad_argument
-from eigenecho.metrics.arrays import finite, same_shape
+from eigenecho.metrics.arrays import as_finite, as_shape
 
 
 def rmse(y_true: ArrayLike, y_pred: ArrayLike) -> float:
@@ -171,10 +171,10 @@ def _check_columns(
     name_a: str, a: ArrayLike, name_b: str, b: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Check both arrays and return them as (rows, columns)."""
-    first = finite(name_a, a)
+    first = as_finite(name_a, a)
     if first.ndim > 3:
         got = Words(f"shape {first.shape}")
         raise bad_argument(name_a, got, "an array (T,), (T, D) or (series, T, D)")
-    second = same_shape(name_b, b, first.shape, name_a)
+    second = as_shape(name_b, b, first.shape, name_a)
     columns = 1 if first.ndim == 1 else first.shape[-1]
     return first.reshape(-1, columns), second.reshape(-1, columns)

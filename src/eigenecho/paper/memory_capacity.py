@@ -49,10 +49,10 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 """Label and line style of each form of the same network."""
 
-FAILS = 0.05
+FAILURE = 0.05
 """Smallest loss that counts as a failure: of capacity at one delay, or of the total (relative)."""
 
-MATCHES = 0.01
+TOLERANCE = 0.01
 """Largest difference of two capacities that count as equal."""
 
 
@@ -293,8 +293,8 @@ class MCConnectivity(MCDelay):
             total, kept = (c.sum(axis=2).mean(axis=1) for c in (normal, diagonalised))
             total_loss = (total - kept) / np.maximum(total, 1e-12)
             for limits, losses in ((fails, loss), (loses, total_loss)):
-                if (losses > FAILS).any():
-                    limits[N] = x[losses > FAILS].max()
+                if (losses > FAILURE).any():
+                    limits[N] = x[losses > FAILURE].max()
             dense_gaps[N] = abs(loss[-1])
             gap = np.abs(robust - normal)
             gaps[N] = (gap[:, :, k].max(), gap.max())
@@ -351,8 +351,8 @@ class MCConnectivity(MCDelay):
             "Ours: the robust form matches Normal within 0.01 at every connectivity",
             "largest difference of any seed, at the figure's delay and over all delays: "
             + ", ".join(f"{k:.1e} and {most:.1e} (N = {N})" for N, (k, most) in gaps.items()),
-            max(overall for _, overall in gaps.values()) <= MATCHES,
-            min(at_delay for at_delay, _ in gaps.values()) <= MATCHES,
+            max(overall for _, overall in gaps.values()) <= TOLERANCE,
+            min(at_delay for at_delay, _ in gaps.values()) <= TOLERANCE,
         )
         return section
 

@@ -113,23 +113,23 @@ def _integrate(
     # Python floats, because element access in an array costs more than the arithmetic.
     x = history.tolist()
     slope = history_slope.tolist()
-    here = x[-1]
+    current = x[-1]
     g = production(x[0])
     for i in range(steps):
-        k1 = g - gamma * here
+        k1 = g - gamma * current
         # The slope at time 0 differs on its two sides: the history gives the left one, and the
         # equation the right one.
         slope.append(k1)
         j = i if i < lag else i + 1
         middle = 0.5 * (x[i] + x[i + 1]) + 0.125 * h * (slope[j] - slope[j + 1])
         g_middle, g_end = production(middle), production(x[i + 1])
-        k2 = g_middle - gamma * (here + 0.5 * h * k1)
-        k3 = g_middle - gamma * (here + 0.5 * h * k2)
-        k4 = g_end - gamma * (here + h * k3)
-        here += h / 6.0 * (k1 + 2.0 * (k2 + k3) + k4)
-        x.append(here)
+        k2 = g_middle - gamma * (current + 0.5 * h * k1)
+        k3 = g_middle - gamma * (current + 0.5 * h * k2)
+        k4 = g_end - gamma * (current + h * k3)
+        current += h / 6.0 * (k1 + 2.0 * (k2 + k3) + k4)
+        x.append(current)
         g = g_end
-    slope.append(g - gamma * here)
+    slope.append(g - gamma * current)
     return np.array(x[lag:]), np.array(slope[lag + 1 :])
 
 

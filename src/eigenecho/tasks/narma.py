@@ -78,12 +78,12 @@ def _run(u: Array, order: int) -> Array | None:
     saturated = order > 10
     constant = 0.01 if saturated else 0.1
     # Python floats, because element access in an array costs more than the arithmetic.
-    now = u.tolist()
-    delayed = [0.0] * (order - 1) + now
+    inputs = u.tolist()
+    delayed = [0.0] * (order - 1) + inputs
     z = [0.0] * order
-    for t in range(len(now)):
+    for t, current in enumerate(inputs):
         last = z[-1]
-        new = 0.3 * last + 0.05 * last * sum(z[t:]) + 1.5 * delayed[t] * now[t] + constant
+        new = 0.3 * last + 0.05 * last * sum(z[t:]) + 1.5 * delayed[t] * current + constant
         if saturated:
             new = math.tanh(new)
         elif new > _DIVERGED:
