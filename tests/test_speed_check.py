@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools"))
 
-from speed_stays_the_same import last_release, merge, slower
+from speed_stays_the_same import find_slower, last_release, merge
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_last_release_is_the_newest_tag_or_change_of_version(git, tmp_path):
 
 def test_slower_jobs_are_found_by_their_best_times():
     best = {"fit": (1.0, 1.3), "search": (1.0, 1.05)}
-    assert slower(best) == ["fit"]
+    assert find_slower(best) == ["fit"]
     merge(best, {"fit": (1.1, 1.0)})
     assert best["fit"] == (1.0, 1.0)
-    assert slower(best) == []
+    assert find_slower(best) == []

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from each_kernel import usable
+from each_kernel import usable_kernels
 
 ROOT = Path(__file__).parents[1]
 KEPT = 24
@@ -77,7 +77,7 @@ def sines(T: int) -> Any:
 
 
 def matrix(kind: str, N: int = 60) -> Any:
-    """Return a reservoir matrix of the given kind."""
+    """Return a reservoir matrix of one kind."""
     rng = np.random.default_rng(3)
     W = rng.normal(size=(N, N)) / np.sqrt(N)
     if kind == "sparse":
@@ -412,7 +412,7 @@ if importlib.util.find_spec("distributed"):
 # Comparing -------------------------------------------------------------------------------------
 
 
-def emit(folder: Path, names: list[str]) -> None:
+def run_cases(folder: Path, names: list[str]) -> None:
     """Run cases with the package on the path and store their arrays."""
     warnings.simplefilter("ignore")
     for name in names:
@@ -420,30 +420,30 @@ def emit(folder: Path, names: list[str]) -> None:
         np.savez(folder / f"{name}.npz", **arrays)
 
 
-def some(value: Any) -> Any:
+def sample_entries(value: Any) -> Any:
     """Return a few entries of an array, and its largest."""
     flat = np.asarray(value).ravel()
     spread = np.linspace(0, flat.size - 1, min(KEPT, flat.size)).astype(int)
     return np.append(flat[spread], np.abs(flat).max(initial=0.0))
 
 
-def keep(path: Path) -> None:
+def store_answers(path: Path) -> None:
     """Store some entries of every array, and the largest difference between kernels."""
-    kept = {}
+    answers = {}
     with tempfile.TemporaryDirectory() as store:
         folders = []
-        for kernels in usable():
+        for kernels in usable_kernels():
             folders.append(Path(store) / kernels.name)
             folders[-1].mkdir()
             run(ROOT, folders[-1], list(CASES), kernels.environment)
         for name in CASES:
             first, *others = [np.load(folder / f"{name}.npz") for folder in folders]
             for key in first:
-                kept[f"{name}/{key}"] = some(first[key])
+                answers[f"{name}/{key}"] = sample_entries(first[key])
                 spread = max((difference(first[key], other[key]) for other in others), default=0.0)
                 if spread > SPREAD:
-                    kept[f"{name}/{key}/spread"] = np.array(spread)
-    np.savez_compressed(path, **kept)
+                    answers[f"{name}/{key}/spread"] = np.array(spread)
+    np.savez_compressed(path, **answers)
 
 
 def difference(a: Any, b: Any) -> float:
@@ -464,15 +464,15 @@ def compare(before: Path, after: Path, name: str) -> str:
                 return f"{key}: {a.dtype} {a.shape} became {b.dtype} {b.shape}"
             if a.tobytes() == b.tobytes() or np.array_equal(a, b, equal_nan=True):
                 continue
-            far = difference(a, b)
-            if not far <= worst:
-                worst, where = far, key
+            distance = difference(a, b)
+            if not distance <= worst:
+                worst, where = distance, key
         return f"{worst:.1e} ({where})" if where else "equal"
 
 
 @contextmanager
 def checkout(what: str) -> Iterator[Path]:
-    """Yield a folder with the checkout of a commit, or the given folder."""
+    """Yield a folder with the checkout of a commit, or the folder itself."""
     if Path(what).is_dir():
         yield Path(what).resolve()
         return
@@ -503,38 +503,38 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME")
     parser.add_argument("--store", type=Path, metavar="FILE")
     parser.add_argument("--emit", type=Path, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.emit:
-        emit(given.emit, given.only)
+    arguments = parser.parse_args()
+    if arguments.emit:
+        run_cases(arguments.emit, arguments.only)
         return
-    if given.store:
-        keep(given.store)
+    if arguments.store:
+        store_answers(arguments.store)
         return
-    if given.before is None:
-        parser.error("say which commit to compare with")
-    names = [n for n in CASES if not given.only or any(part in n for part in given.only)]
+    if arguments.before is None:
+        parser.error("BEFORE is missing: pass the commit to compare with")
+    names = [n for n in CASES if not arguments.only or any(part in n for part in arguments.only)]
     verdicts = {}
     with (
         tempfile.TemporaryDirectory() as store,
-        checkout(given.before) as old,
-        checkout(given.after) as new,
+        checkout(arguments.before) as old,
+        checkout(arguments.after) as new,
     ):
         folders = [Path(store) / side for side in ("before", "after")]
         for folder in folders:
             folder.mkdir()
         for start in range(0, len(names), AT_ONCE):
-            some = names[start : start + AT_ONCE]
+            group = names[start : start + AT_ONCE]
             for tree, folder in zip((old, new), folders, strict=True):
-                run(tree, folder, some)
-            for name in some:
+                run(tree, folder, group)
+            for name in group:
                 verdicts[name] = compare(*folders, name)
                 print(f"{name:32} {verdicts[name]}", flush=True)
     equal = sum(verdict == "equal" for verdict in verdicts.values())
     print(f"{equal} of {len(verdicts)} cases are equal to the last bit")
-    sys.exit(any(_far(verdict) for verdict in verdicts.values()))
+    sys.exit(any(_is_large(verdict) for verdict in verdicts.values()))
 
 
-def _far(verdict: str) -> bool:
+def _is_large(verdict: str) -> bool:
     if verdict == "equal":
         return False
     try:

@@ -34,31 +34,31 @@ for name in eigenecho.__all__:
     getattr(eigenecho, name)
     count += 1
 for module in modules:
-    found = importlib.import_module(f"eigenecho.{module}")
-    for name in found.__all__:
-        getattr(found, name)
+    package = importlib.import_module(f"eigenecho.{module}")
+    for name in package.__all__:
+        getattr(package, name)
         count += 1
 print(f"eigenecho {eigenecho.__version__}: {count} public names")
 """
 
 
-def contents(wheel: Path) -> list[str]:
+def check_wheel(wheel: Path) -> list[str]:
     """Return the problems of a wheel before it is installed."""
     names = zipfile.ZipFile(wheel).namelist()
-    wrong = [
+    problems = [
         f"{wheel.name}: {name} does not belong there" for name in names if UNWANTED.search(name)
     ]
     size = wheel.stat().st_size
     print(f"{wheel.name}: {len(names)} files, {size / 1000:.0f} kB")
     if size > LARGEST:
-        wrong.append(f"{wheel.name}: {size} bytes, more than {LARGEST}")
+        problems.append(f"{wheel.name}: {size} bytes, more than {LARGEST}")
     wanted = {"eigenecho/py.typed", "eigenecho/__init__.py"}
     templates = sorted((ROOT / "src").rglob("templates/*"))
     wanted |= {str(path.relative_to(ROOT / "src")) for path in templates if path.is_file()}
-    return wrong + [f"{wheel.name}: {name} is missing" for name in sorted(wanted - set(names))]
+    return problems + [f"{wheel.name}: {name} is missing" for name in sorted(wanted - set(names))]
 
 
-def source(archive: Path) -> list[str]:
+def check_source(archive: Path) -> list[str]:
     """Return the problems of a source distribution: caches or missing files."""
     with tarfile.open(archive) as file:
         names = [name.partition("/")[2] for name in file.getnames()]
@@ -76,25 +76,25 @@ def examples() -> list[str]:
     return re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
-def installed(wheel: Path) -> list[str]:
+def check_installed(wheel: Path) -> list[str]:
     """Install the wheel in an empty environment and return what fails."""
-    wrong = []
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
+    problems = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
         venv.create(folder / "venv", with_pip=True)
         python = folder / "venv" / ("Scripts" if sys.platform == "win32" else "bin") / "python"
         install = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
         _run(folder, python, *install, wheel)
         forecast, network, *_ = examples()
-        wrong += _tried(folder, "a network, with the core alone", python, "-c", network)
+        problems += _try(folder, "a network, with the core alone", python, "-c", network)
         _run(folder, python, *install, f"{wheel}[cli]")
-        wrong += _tried(folder, "the first example of the README", python, "-c", forecast)
-        wrong += _tried(folder, "every public name", python, "-c", NAMES)
+        problems += _try(folder, "the first example of the README", python, "-c", forecast)
+        problems += _try(folder, "every public name", python, "-c", NAMES)
         command = ("-m", "eigenecho", "reproduce", "--quick", "--out", "quick")
-        wrong += _tried(folder, "eigenecho reproduce --quick", python, *command)
+        problems += _try(folder, "eigenecho reproduce --quick", python, *command)
         if not (folder / "quick" / "report.html").is_file():
-            wrong.append("eigenecho reproduce --quick wrote no report")
-    return wrong
+            problems.append("eigenecho reproduce --quick wrote no report")
+    return problems
 
 
 def _run(folder: Path, *command: object) -> subprocess.CompletedProcess[str]:
@@ -104,7 +104,7 @@ def _run(folder: Path, *command: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, cwd=folder, env=clean, check=True, capture_output=True, text=True)
 
 
-def _tried(folder: Path, what: str, *command: object) -> list[str]:
+def _try(folder: Path, what: str, *command: object) -> list[str]:
     try:
         done = _run(folder, *command)
     except subprocess.CalledProcessError as error:
@@ -118,9 +118,9 @@ def main() -> int:
     folder = Path(sys.argv[1]).resolve()
     (wheel,) = folder.glob("*.whl")
     (archive,) = folder.glob("*.tar.gz")
-    wrong = [*contents(wheel), *source(archive), *installed(wheel)]
-    print(*wrong, sep="\n", end="\n" if wrong else "")
-    return 1 if wrong else 0
+    problems = [*check_wheel(wheel), *check_source(archive), *check_installed(wheel)]
+    print(*problems, sep="\n", end="\n" if problems else "")
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

@@ -23,8 +23,8 @@ CPUINFO = Path("/proc/cpuinfo")
 
 ARCHITECTURES = """
 import numpy, scipy.linalg, threadpoolctl
-blas = [one for one in threadpoolctl.threadpool_info() if one["user_api"] == "blas"]
-print(*{one.get("architecture") for one in blas})
+blas = [pool for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
+print(*{pool.get("architecture") for pool in blas})
 """
 
 
@@ -75,7 +75,7 @@ def cpu_flags() -> set[str]:
     return set(next((line for line in lines if line.startswith("flags")), "").split())
 
 
-def usable() -> list[Kernels]:
+def usable_kernels() -> list[Kernels]:
     """Return the kernels that can be used here, and print why others cannot."""
     available = []
     for kernels in KERNELS:
@@ -89,7 +89,7 @@ def usable() -> list[Kernels]:
 def main(command: list[str]) -> int:
     """Run the command under each set of kernels; return 1 if any run fails."""
     failed = []
-    for kernels in usable():
+    for kernels in usable_kernels():
         print(f"{kernels.name} kernels:", *command, flush=True)
         start = time.monotonic()
         if subprocess.run(command, env=kernels.environment, check=False).returncode:

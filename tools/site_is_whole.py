@@ -64,17 +64,17 @@ def read(path: Path) -> Page:
     return page
 
 
-def elsewhere(address: str) -> bool:
+def is_external(address: str) -> bool:
     """Return True if an address is not a file of the site."""
     parts = urlsplit(address)
     return bool(parts.netloc) or parts.scheme not in ("", "file")
 
 
-def broken(site: Path, pages: dict[Path, Page]) -> Iterator[str]:
+def find_broken(site: Path, pages: dict[Path, Page]) -> Iterator[str]:
     """Yield links and resources that do not exist."""
     for path, page in pages.items():
         for address in (*page.links, *page.loads):
-            if elsewhere(address):
+            if is_external(address):
                 continue
             parts = urlsplit(address)
             target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
@@ -86,7 +86,7 @@ def broken(site: Path, pages: dict[Path, Page]) -> Iterator[str]:
                 yield f"{where}: no such anchor"
 
 
-def loaded_from_elsewhere(site: Path, pages: dict[Path, Page]) -> Iterator[str]:
+def find_external_loads(site: Path, pages: dict[Path, Page]) -> Iterator[str]:
     """Yield resources that are loaded from another host."""
     for path, page in pages.items():
         for address in page.loads:
@@ -104,13 +104,13 @@ def main() -> int:
     pages = {
         path: read(path) for path in sorted(site.rglob("*.html")) if static not in path.parents
     }
-    wrong = [*broken(site, pages), *loaded_from_elsewhere(site, pages)]
+    problems = [*find_broken(site, pages), *find_external_loads(site, pages)]
     if "index.html" not in {str(path.relative_to(site)) for path in pages}:
-        wrong.append("index.html: no such file")
-    print(*wrong, sep="\n", end="\n" if wrong else "")
+        problems.append("index.html: no such file")
+    print(*problems, sep="\n", end="\n" if problems else "")
     links = sum(len(page.links) for page in pages.values())
-    print(f"{len(pages)} pages, {links} links, {len(wrong)} broken or loaded from another host")
-    return 1 if wrong else 0
+    print(f"{len(pages)} pages, {links} links, {len(problems)} broken or loaded from another host")
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

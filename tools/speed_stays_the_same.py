@@ -51,9 +51,9 @@ def jobs() -> dict[str, Callable[[], object]]:
         network = ee.LinearESN(N, ridge=1e-6, warmup=100, seed=0, **params)
         return lambda: network.fit(u[:T], y[:T])
 
-    def search(N: int, T: int, tried: dict[str, list[float]] = grid) -> Callable[[], object]:
+    def search(N: int, T: int, combinations: dict[str, list[float]] = grid) -> Callable[[], object]:
         network = ee.LinearESN(N, warmup=100)
-        return lambda: ee.search(network, tried, u[:T], y[:T], refit=False, seeds=[0])
+        return lambda: ee.search(network, combinations, u[:T], y[:T], refit=False, seeds=[0])
 
     return {
         "transform": lambda: reservoir.transform(u[:10_000], out=out),
@@ -76,19 +76,19 @@ def jobs() -> dict[str, Callable[[], object]]:
     }
 
 
-def emit(only: list[str]) -> None:
+def time_jobs(only: list[str]) -> None:
     """Print the best time of each job as JSON, with the package on the path."""
     times = {}
     for name, job in jobs().items():
         if only and not any(part in name for part in only):
             continue
         job()
-        each, end = [], perf_counter() + SECONDS
-        while len(each) < 3 or perf_counter() < end:
+        durations, end = [], perf_counter() + SECONDS
+        while len(durations) < 3 or perf_counter() < end:
             start = perf_counter()
             job()
-            each.append(perf_counter() - start)
-        times[name] = min(each)
+            durations.append(perf_counter() - start)
+        times[name] = min(durations)
     print(json.dumps(times))
 
 
@@ -134,7 +134,7 @@ def merge(best: Times, more: Times) -> None:
         best[name] = min(previous[0], before), min(previous[1], after)
 
 
-def slower(best: Times) -> list[str]:
+def find_slower(best: Times) -> list[str]:
     """Return the names of the jobs that take clearly longer than before."""
     return [name for name, (before, after) in best.items() if before / after < SLOWER]
 
@@ -147,19 +147,19 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--only", nargs="*", default=[], metavar="NAME")
     parser.add_argument("--emit", action="store_true", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.emit:
-        emit(given.only)
+    arguments = parser.parse_args()
+    if arguments.emit:
+        time_jobs(arguments.only)
         return
-    before = given.before or last_release()
+    before = arguments.before or last_release()
     print(f"comparing with {before}", flush=True)
-    with checkout(before) as old, checkout(given.after) as new:
-        best = best_times(old, new, given.rounds, given.only)
-        if doubtful := slower(best):  # may be due to other load
-            merge(best, best_times(old, new, given.rounds, doubtful))
+    with checkout(before) as old, checkout(arguments.after) as new:
+        best = best_times(old, new, arguments.rounds, arguments.only)
+        if doubtful := find_slower(best):  # may be due to other load
+            merge(best, best_times(old, new, arguments.rounds, doubtful))
     for name, (first, second) in best.items():
         print(f"{name:32} {1e3 * first:9.2f} ms → {1e3 * second:9.2f} ms   {first / second:5.2f}")
-    names = slower(best)
+    names = find_slower(best)
     print(f"slower: {', '.join(names)}" if names else "no job is slower by 10 %")
     sys.exit(bool(names))
 

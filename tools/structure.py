@@ -57,15 +57,15 @@ def code_lines(text: str) -> int:
         and isinstance(node.value.value, str)
         for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
     }
-    nothing = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
+    ignored = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
     lines: set[int] = set()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type not in nothing and token.type != tokenize.ENDMARKER:
+        if token.type not in ignored and token.type != tokenize.ENDMARKER:
             lines.update(range(token.start[0], token.end[0] + 1))
     return len(lines - skipped)
 
 
-def imported(tree: ast.AST) -> set[str]:
+def imported_parts(tree: ast.AST) -> set[str]:
     """Return the parts of the package that a module imports, also inside functions."""
     parts = set()
     for node in ast.iter_child_nodes(tree):
@@ -74,7 +74,7 @@ def imported(tree: ast.AST) -> set[str]:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("eigenecho"):
             below = (node.module or "").partition(".")[2]
             parts |= {below or alias.name for alias in node.names}
-        parts |= imported(node)
+        parts |= imported_parts(node)
     return parts
 
 
@@ -86,7 +86,7 @@ def package_of(module: str) -> str:
 def cycles(edges: dict[str, set[str]]) -> list[tuple[str, ...]]:
     """Return the groups of packages that import each other, directly or not."""
 
-    def reached(start: str) -> set[str]:
+    def reached_from(start: str) -> set[str]:
         seen: set[str] = set()
         waiting = [start]
         while waiting:
@@ -95,7 +95,7 @@ def cycles(edges: dict[str, set[str]]) -> list[tuple[str, ...]]:
             waiting += new
         return seen
 
-    reach = {name: reached(name) for name in edges}
+    reach = {name: reached_from(name) for name in edges}
     return sorted(
         {
             tuple(sorted(other for other in reach[name] if name in reach.get(other, ())))
@@ -105,7 +105,7 @@ def cycles(edges: dict[str, set[str]]) -> list[tuple[str, ...]]:
     )
 
 
-def reach(folder: Path, job: str) -> str:
+def count_files_entered(folder: Path, job: str) -> str:
     """Run a job and count the files of ours that it enters."""
     environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
     command = [sys.executable, "-c", REACH.format(job=job)]
@@ -124,17 +124,19 @@ def measure(folder: Path) -> dict[str, str]:
         classes.update(node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
         package = package_of(".".join(path.with_suffix("").parts))
         if package != "__init__":
-            edges[package] |= {package_of(name) for name in imported(tree)} - {package}
-    twice = sorted(name for name, count in classes.items() if count > 1)
+            edges[package] |= {package_of(name) for name in imported_parts(tree)} - {package}
+    repeated = sorted(name for name, count in classes.items() if count > 1)
     short = sum(len(text.splitlines()) < SHORT for text in texts.values())
     values = {
         "code lines": str(sum(map(code_lines, texts.values()))),
         "files": str(len(texts)),
         f"files under {SHORT} lines": str(short),
-        "class names used more than once": f"{len(twice)}: {', '.join(twice)}",
+        "class names used more than once": f"{len(repeated)}: {', '.join(repeated)}",
         "package cycles": "; ".join(map(" ↔ ".join, cycles(dict(edges)))) or "none",
     }
-    return values | {f"files entered, {name}": reach(folder, job) for name, job in JOBS.items()}
+    return values | {
+        f"files entered, {name}": count_files_entered(folder, job) for name, job in JOBS.items()
+    }
 
 
 def main() -> None:
