@@ -41,14 +41,14 @@ def interleaved(
     cores; by default a high load is printed.
     """
     seconds: dict[str, list[float]] = {name: [] for name in cases}
-    with Others() as others:
+    with OtherLoad() as others:
         for _ in range(repeats):
             for name, call in cases.items():
                 if say is not None:
                     say(name)
                 sleep(SETTLE)
-                each = [_seconds(call) for _ in range((times or {}).get(name, 1))]
-                seconds[name].append(statistics.median(each))
+                durations = [_seconds(call) for _ in range((times or {}).get(name, 1))]
+                seconds[name].append(statistics.median(durations))
     (note or _print_busy)(others.share)
     return seconds
 
@@ -61,12 +61,12 @@ def _seconds(call: Callable[[], object]) -> float:
     return end - start
 
 
-class Others:
+class OtherLoad:
     """Context manager that measures the load of other processes, in cores, on Linux."""
 
     share = 0.0
 
-    def __enter__(self) -> Others:
+    def __enter__(self) -> OtherLoad:
         self._before, self._begin = self._seconds(), perf_counter()
         return self
 
@@ -212,7 +212,7 @@ def output_of(command: Sequence[str], **environment: str) -> str:
     return done.stdout
 
 
-def written(text: str, name: str, lines: list[str]) -> str:
+def replace_part(text: str, name: str, lines: list[str]) -> str:
     """Return the page with the lines between the marks of a part replaced."""
     marks = f"<!-- {name} -->", f"<!-- end of {name} -->"
     pattern = re.escape(marks[0]) + ".*?" + re.escape(marks[1])

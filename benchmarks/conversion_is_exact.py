@@ -39,7 +39,7 @@ def plain(W, W_in, W_out, u):
     return outputs, (perf_counter() - start) / len(u)
 
 
-def one(kind, N, seed):
+def measure_conversion(kind, N, seed):
     """Return a row of the table, the form, the speedup, and a list of errors."""
     rng = np.random.default_rng(seed)
     W = matrix(kind, N, seed)
@@ -82,7 +82,7 @@ def main() -> int:
     for N in options.sizes:
         for kind in options.kinds:
             for seed in range(options.seeds):
-                row, form, speedup, errors = one(kind, N, seed)
+                row, form, speedup, errors = measure_conversion(kind, N, seed)
                 rows.append(row)
                 wrong += [f"N = {N}, {kind}, seed {seed}: {error}" for error in errors]
                 if kind in DIAGONAL:

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 import eigenecho as ee
-from common import machine, written
+from common import machine, replace_part
 from eigenecho.cli.forecast_table import blocks_of
 from eigenecho.cli.verdict import verdicts
 from forecasts.drawn import autoregressive
@@ -41,7 +41,7 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Tested:
+class BacktestResult:
     """Mean absolute errors of a backtest, the verdict, and the coverage."""
 
     error: float
@@ -90,7 +90,7 @@ KINDS = (
 )
 
 
-def tested(kind: Kind, seed: int) -> Tested:
+def run_backtest(kind: Kind, seed: int) -> BacktestResult:
     """Simulate a series and backtest a forecaster on it."""
     values = kind.draw(kind.rows, np.random.default_rng(seed))
     y = pd.Series(values, pd.date_range("1960-01-01", periods=kind.rows, freq=kind.step))
@@ -98,7 +98,9 @@ def tested(kind: Kind, seed: int) -> Tested:
     backtest = ee.Forecaster(kind.horizon).backtest(y, origins=origins, interval=INTERVAL)
     best, mae = verdicts(backtest)[0], backtest.summary["mae"]
     held = float(backtest.summary.loc["forecast", "coverage"])
-    return Tested(float(mae["forecast"]), best.rival, float(mae[best.rival]), best.word, held)
+    return BacktestResult(
+        float(mae["forecast"]), best.rival, float(mae[best.rival]), best.word, held
+    )
 
 
 def rows_of(kinds: tuple[Kind, ...]) -> list[str]:
@@ -108,7 +110,7 @@ def rows_of(kinds: tuple[Kind, ...]) -> list[str]:
         "|---|---|---|---|---|---|",
     ]
     for kind in kinds:
-        result = tested(kind, seed=0)
+        result = run_backtest(kind, seed=0)
         lines.append(
             f"| {kind.name} | {kind.rows}, {kind.horizon} | {result.error:.3g} | "
             f"{result.rival_error:.3g} ({result.rival}) | {result.verdict} | {result.held:.0%} |"
@@ -117,10 +119,10 @@ def rows_of(kinds: tuple[Kind, ...]) -> list[str]:
     return lines
 
 
-def walks(count: int) -> str:
+def describe_walks(count: int) -> str:
     """Return a sentence on false verdicts and coverage for random walks."""
     kind = Kind("random walk", WALK_ROWS, WALK_HORIZON, "D", walk)
-    results = [tested(kind, seed) for seed in range(count)]
+    results = [run_backtest(kind, seed) for seed in range(count)]
     beaten = sum(result.verdict == "beats" for result in results)
     held = [result.held for result in results]
     return (
@@ -137,10 +139,10 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="write the table to docs")
     args = parser.parse_args()
     print(machine("eigenecho", "numpy", "pandas"))
-    lines = [*rows_of(KINDS), "", walks(args.walks)]
+    lines = [*rows_of(KINDS), "", describe_walks(args.walks)]
     print(lines[-1])
     if args.write:
-        PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), "drawn", lines), "utf-8")
+        PAGE.write_text(replace_part(PAGE.read_text(encoding="utf-8"), "drawn", lines), "utf-8")
     return 0
 
 

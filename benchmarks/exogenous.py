@@ -23,7 +23,7 @@ EFFECT = 10.0
 
 
 @dataclass(frozen=True)
-class Drawn:
+class SimulatedSeries:
     """A series and its columns known in advance.
 
     y      (rows,)
@@ -36,20 +36,20 @@ class Drawn:
     noise: np.ndarray
 
 
-def promotion(seed: int) -> Drawn:
+def promotion(seed: int) -> SimulatedSeries:
     """Simulate y = 10 · promo + noise, with a promotion in one of five rows at random."""
     rng = np.random.default_rng(seed)
     promo = (rng.random(ROWS) < 0.2).astype(float)
     noise = rng.standard_normal(ROWS)
-    return Drawn(EFFECT * promo + noise, promo[:, None], noise)
+    return SimulatedSeries(EFFECT * promo + noise, promo[:, None], noise)
 
 
-def irrelevant(seed: int) -> Drawn:
+def irrelevant(seed: int) -> SimulatedSeries:
     """Simulate a seasonal, autocorrelated series with three irrelevant columns."""
     rng = np.random.default_rng(seed)
     noise = autoregressive(ROWS, 0.7, rng)
     y = 10 + seasonal(ROWS, 12, rng) + noise
-    return Drawn(y, rng.standard_normal((ROWS, 3)), noise)
+    return SimulatedSeries(y, rng.standard_normal((ROWS, 3)), noise)
 
 
 def main() -> int:

@@ -32,7 +32,7 @@ def fitted(N: int, solver: str, ridge: float, u: np.ndarray, y: np.ndarray) -> e
     return esn
 
 
-def says(esn: ee.LinearESN) -> str:
+def describe_system(esn: ee.LinearESN) -> str:
     """Return whether the solver considered its system singular, as text."""
     return "singular" if esn.singular else "regular"
 
@@ -86,7 +86,9 @@ def main() -> int:
             gap = difference(models["gram"].predict(u), models["qr"].predict(u), y)
             if not models["gram"].singular:
                 worst = max(worst, gap)
-            rows.append([f"{ridge:.0e}", f"{gap:.0e}", *(says(models[s]) for s in models)])
+            rows.append(
+                [f"{ridge:.0e}", f"{gap:.0e}", *(describe_system(models[s]) for s in models)]
+            )
         print()
         table(["ridge", "difference", "system of gram", "system of qr"], rows)
         seconds = interleaved(

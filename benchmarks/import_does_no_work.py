@@ -37,7 +37,7 @@ print(json.dumps([seconds, sorted(sys.modules)]))
 """
 
 
-def fresh(statement: str, **environment: str) -> tuple[float, list[str]]:
+def run_in_fresh_process(statement: str, **environment: str) -> tuple[float, list[str]]:
     """Return the seconds of a statement in a new process, and the modules loaded after it."""
     command = [sys.executable, "-c", TIMED.format(statement=statement)]
     seconds, modules = json.loads(output_of(command, **environment))
@@ -54,17 +54,17 @@ def main() -> int:
     args = parser.parse_args()
 
     print(machine("eigenecho", "numpy", "numba", "scikit-learn"), "\n")
-    modules = {name: fresh(statement)[1] for name, statement in STATEMENTS.items()}
+    modules = {name: run_in_fresh_process(statement)[1] for name, statement in STATEMENTS.items()}
     seconds: dict[str, list[float]] = {name: [] for name in STATEMENTS}
     cases = {
-        name: lambda name=name: seconds[name].append(fresh(STATEMENTS[name])[0])
+        name: lambda name=name: seconds[name].append(run_in_fresh_process(STATEMENTS[name])[0])
         for name in STATEMENTS
     }
     interleaved(cases, args.repeats)
     if not args.no_compile:
         name = "first fit and predict, empty cache"
         with tempfile.TemporaryDirectory() as empty:
-            once, modules[name] = fresh(FIT, NUMBA_CACHE_DIR=empty)
+            once, modules[name] = run_in_fresh_process(FIT, NUMBA_CACHE_DIR=empty)
         seconds[name] = [once] * args.repeats
     numpy_seconds = seconds["import numpy"]
     table(

@@ -55,8 +55,11 @@ def main() -> int:
         if args.one_core:
             table(["step", "ms of the processor, a million rows"], one_core(path, args))
             return 0
-        error = compared(path, args)
-        two, one = fitted(path, 2, args, args.rows), fitted(path, 1, args, args.rows, "statistics")
+        error = compare_with_one_machine(path, args)
+        two, one = (
+            run_fit(path, 2, args, args.rows),
+            run_fit(path, 1, args, args.rows, "statistics"),
+        )
     stages = list(two["seconds"])
     table(
         ["", *stages, "all", "CPU", "largest worker MiB", "client MiB"],
@@ -108,7 +111,7 @@ def network(args: argparse.Namespace) -> Any:
     )
 
 
-def compared(path: Path, args: argparse.Namespace) -> float:
+def compare_with_one_machine(path: Path, args: argparse.Namespace) -> float:
     """Return the difference between predictions of the cluster and of one machine.
 
     Raise WrongAnswer if it is too large, or if weights depend on the number of workers.
@@ -116,7 +119,7 @@ def compared(path: Path, args: argparse.Namespace) -> float:
     rows = min(FIRST, args.rows)
     u = np.array(np.load(path, mmap_mode="r")[: rows + 1])
     wanted = network(args).fit(u[:-1], u[1:]).predict(u)
-    one, two = (fitted(path, workers, args, rows)["esn"] for workers in (1, 2))
+    one, two = (run_fit(path, workers, args, rows)["esn"] for workers in (1, 2))
     error = float(np.abs(two.predict(u) - wanted).max() / np.abs(wanted).max())
     check("predictions of the cluster and of one machine", error, 1e-10)
     if not np.array_equal(one.W_out_, two.W_out_):
@@ -146,14 +149,16 @@ def one_core(path: Path, args: argparse.Namespace) -> list[list[object]]:
         fit(network(args), X, y)  # compiles
         with Callback(pretask=before, posttask=after):
             fit(network(args), X, y)
-    return [[step, 1e3 * float(np.mean(each)) / (args.chunk / 1e6)] for step, each in spent.items()]
+    return [
+        [step, 1e3 * float(np.mean(times)) / (args.chunk / 1e6)] for step, times in spent.items()
+    ]
 
 
-class Enough(Exception):
+class FitStopped(Exception):
     """Raised to stop a fit after the last step of interest."""
 
 
-def fitted(
+def run_fit(
     path: Path, workers: int, args: argparse.Namespace, rows: int, last: str = ""
 ) -> dict[str, Any]:
     """Fit with a number of workers, up to the ``last`` step; return time, memory and bytes."""
@@ -175,7 +180,7 @@ def fitted(
         elif done == total:
             seconds[step] += now - begun[step]
             if step == last:
-                raise Enough
+                raise FitStopped
 
     with LocalCluster(
         n_workers=workers, threads_per_worker=1, memory_limit=args.memory, dashboard_address=None
@@ -184,18 +189,18 @@ def fitted(
         client.run(count_writes, cluster.scheduler.address)
         count_writes(cluster.scheduler.address)
         start, cpu = time.perf_counter(), sum(client.run(time.process_time).values())
-        with contextlib.suppress(Enough):
+        with contextlib.suppress(FitStopped):
             fit(esn, X, y, client=client, progress=report)
         whole = time.perf_counter() - start
         cpu = sum(client.run(time.process_time).values()) - cpu
-        written = Counter(counted())
-        for each in client.run(counted).values():
-            written += Counter({f"worker {name}": n for name, n in each.items()})
-        between = sum(client.run(sent).values())
+        written_bytes = Counter(counted_bytes())
+        for counts in client.run(counted_bytes).values():
+            written_bytes += Counter({f"worker {name}": n for name, n in counts.items()})
+        between = sum(client.run(sent_bytes).values())
         peak = max(client.run(peak_mib).values())
     return {
         "esn": esn, "seconds": seconds, "all": whole, "cpu": cpu, "worker": peak,
-        "client": peak_mib(), "written": written, "between": between, "rounds": rounds,
+        "client": peak_mib(), "written": written_bytes, "between": between, "rounds": rounds,
         "shards": X.numblocks[0], "workers": workers,
     }  # fmt: skip
 
@@ -223,9 +228,9 @@ def traffic(run: dict[str, Any], args: argparse.Namespace) -> list[tuple[str, in
     values = halos + (passes + rounds) * (W + 1) * net + rounds * (W + 1) * weights
     results = passes * lags + rounds * left
     tasks = sum(run["rounds"].values()) * S * 3
-    written = run["written"]
-    through = sum(n for name, n in written.items() if "heartbeat" not in name)
-    beats = sum(n for name, n in written.items() if "heartbeat" in name)
+    written_bytes = run["written"]
+    through = sum(n for name, n in written_bytes.items() if "heartbeat" not in name)
+    beats = sum(n for name, n in written_bytes.items() if "heartbeat" in name)
     return [
         ("between workers", run["between"], merges,
          f"(S−1)·(lags {lags} or residuals {left}), if all are moved"),
@@ -254,11 +259,11 @@ def count_writes(scheduler: str) -> None:
     """Count the bytes that this process writes, as client and as scheduler."""
     from distributed.comm.tcp import TCP
 
-    if hasattr(TCP, "counted"):
-        TCP.counted.clear()
+    if hasattr(TCP, "counted_bytes"):
+        TCP.counted_bytes.clear()
         TCP.scheduler = scheduler
         return
-    TCP.counted, TCP.scheduler = {}, scheduler
+    TCP.counted_bytes, TCP.scheduler = {}, scheduler
     plain = TCP.write
 
     async def write(self: Any, msg: Any, *given: Any, **options: Any) -> int:
@@ -270,20 +275,20 @@ def count_writes(scheduler: str) -> None:
                 msg.get("op") == "heartbeat_worker" or "heartbeat-interval" in msg
             ):
                 name = "heartbeat"
-            TCP.counted[name] = TCP.counted.get(name, 0) + int(count or 0)
+            TCP.counted_bytes[name] = TCP.counted_bytes.get(name, 0) + int(count or 0)
         return count
 
     TCP.write = write
 
 
-def counted() -> dict[str, int]:
+def counted_bytes() -> dict[str, int]:
     """Return the bytes counted so far."""
     from distributed.comm.tcp import TCP
 
-    return dict(TCP.counted)
+    return dict(TCP.counted_bytes)
 
 
-def sent(dask_worker: Any) -> int:
+def sent_bytes(dask_worker: Any) -> int:
     """Return the bytes that a worker has sent to other workers."""
     return int(dask_worker.transfer_outgoing_bytes_total)
 

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 import eigenecho as ee
-from common import machine, written
+from common import machine, replace_part
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "reduction.md"
@@ -78,7 +78,7 @@ def rms(x: np.ndarray) -> float:
 # Bounds -------------------------------------------------------------------------------------------
 
 
-def strangers(model: ee.LinearModel, X: np.ndarray) -> Iterator[np.ndarray]:
+def new_inputs(model: ee.LinearModel, X: np.ndarray) -> Iterator[np.ndarray]:
     """Yield inputs not used for the reduction: noise, sines of several frequencies, new rows."""
     rng, t = np.random.default_rng(12345), np.arange(3000)[:, None]
     own = model.inputs
@@ -91,7 +91,7 @@ def bound_used(model: ee.LinearModel, small: ee.LinearModel, X: np.ndarray) -> f
     """Return the largest error on new inputs, relative to the bound."""
     certificate, worst = small.certificate, 0.0
     scale = 1.0 if model.outputs is None else model.outputs.scale
-    for u in strangers(model, X):
+    for u in new_inputs(model, X):
         error = np.linalg.norm((model.predict(u) - small.predict(u)) / scale)
         size = np.linalg.norm(model.own_inputs(u))
         worst = max(worst, float(error / (certificate.bound * certificate.gain * size)))
@@ -358,13 +358,13 @@ def main() -> int:
     args.results.mkdir(parents=True, exist_ok=True)
     for name in args.only:
         run, show = PARTS[name]
-        kept = args.results / f"{name}.json"
+        path = args.results / f"{name}.json"
         if not args.stored:
-            kept.write_text(json.dumps(run(args.hourly), ensure_ascii=False))
-        lines = show(json.loads(kept.read_text()))
+            path.write_text(json.dumps(run(args.hourly), ensure_ascii=False))
+        lines = show(json.loads(path.read_text()))
         print("\n".join(lines))
         if args.write:
-            PAGE.write_text(written(PAGE.read_text(), name, lines))
+            PAGE.write_text(replace_part(PAGE.read_text(), name, lines))
     return 0
 
 

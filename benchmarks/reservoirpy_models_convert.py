@@ -81,8 +81,8 @@ def in_their_models(args: Any, X: np.ndarray, Y: np.ndarray) -> None:
         "model.fit(X, y)": [lambda model=model: model.fit(X, Y) for model in models],
     }.items():
         seconds = interleaved(dict(zip(("theirs", "ours"), calls, strict=True)), args.repeats)
-        each = [1e6 * statistics.median(s) / args.steps for s in seconds.values()]
-        rows.append([name, difference, *each, ratio(seconds["theirs"], seconds["ours"])])
+        microseconds = [1e6 * statistics.median(s) / args.steps for s in seconds.values()]
+        rows.append([name, difference, *microseconds, ratio(seconds["theirs"], seconds["ours"])])
     heads = ["in reservoirpy", "difference", "reservoirpy µs/step", "eigenecho µs/step", "speedup"]
     table(heads, rows)
 
@@ -118,10 +118,10 @@ def main() -> int:
         }
         seconds = interleaved(cases, args.repeats)
         speedups[name] = ratio(seconds["theirs"], seconds["ours"])
-        each = {k: 1e6 * statistics.median(s) / args.steps for k, s in seconds.items()}
+        microseconds = [1e6 * statistics.median(s) / args.steps for s in seconds.values()]
         form = converted.certificate.form
         how = converted.inference(args.steps)
-        rows.append([name, form, how, difference, each["theirs"], each["ours"], speedups[name]])
+        rows.append([name, form, how, difference, *microseconds, speedups[name]])
     heads = [
         "model",
         "form",

@@ -55,8 +55,8 @@ class Task:
 
     def network(self, ridge: Any) -> ee.LinearESN:
         """Return an untrained network."""
-        given = {"units": 100, "sr": 0.95, "standardize": True, "warmup": 20, "seed": 0}
-        return ee.LinearESN(**given | self.options, ridge=ridge)
+        defaults = {"units": 100, "sr": 0.95, "standardize": True, "warmup": 20, "seed": 0}
+        return ee.LinearESN(**defaults | self.options, ridge=ridge)
 
     def error(self, ridge: Any) -> tuple[float, float]:
         """Return the test RMSE, and the ridge that was used."""
@@ -166,7 +166,7 @@ def real(files: list[Path]) -> Iterator[Task]:
             yield Task(name_ahead, values[:-ahead], values[ahead:], train, options)
 
 
-def judged(task: Task) -> list[Any]:
+def relative_errors(task: Task) -> list[Any]:
     """Return errors relative to the best ridge: auto, 1e-8, validation split, the worst."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -230,7 +230,7 @@ def main() -> int:
 
     print(machine("eigenecho", "numpy", "scipy"))
     tasks = [*drawn(args.seed, args.each), *real(args.files)]
-    rows = [judged(task) for task in tasks]
+    rows = [relative_errors(task) for task in tasks]
     rows = sorted((row for row in rows if row[-1] >= MATTERS), key=lambda row: row[3])
     print(f"\n{len(rows)} of {len(tasks)} problems depend on the ridge. Relative errors:\n")
     names = ["problem", "best ridge", "auto took", "auto", "1e-8", "validation split", "worst"]

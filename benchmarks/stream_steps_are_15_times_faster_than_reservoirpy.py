@@ -37,9 +37,9 @@ def networks(N: int, connectivity: float) -> tuple[Callable, dict[str, ee.Linear
     peer.fit(X, np.roll(X, 3, axis=0))
     W_out = np.vstack([np.reshape(ridge.bias, (1, -1)), ridge.Wout])
     model = ee.diagonalize(W, W_in, W_out)
-    kept = ee.LinearModel(Reservoir(sparse.csr_matrix(W), W_in), W_out)
+    neurons = ee.LinearModel(Reservoir(sparse.csr_matrix(W), W_in), W_out)
     peer.reset()
-    return peer.step, {OURS: model, "stream, neuron basis, sparse": kept}
+    return peer.step, {OURS: model, "stream, neuron basis, sparse": neurons}
 
 
 def check_equal(peer: Callable, models: dict[str, ee.LinearModel], rows: np.ndarray) -> None:

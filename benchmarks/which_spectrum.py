@@ -23,7 +23,7 @@ import matplotlib as mpl
 import numpy as np
 
 import eigenecho as ee
-from common import machine, written
+from common import machine, replace_part
 from eigenecho.plots.style import (
     BLUE,
     GREEN,
@@ -130,7 +130,7 @@ def spectra(task: Task) -> dict[str, Any]:
 # Measuring ----------------------------------------------------------------------------------------
 
 
-def judged(task: Task, units: int, seed: int, spectrum: Any, ridge: Any) -> dict[str, Any]:
+def evaluate(task: Task, units: int, seed: int, spectrum: Any, ridge: Any) -> dict[str, Any]:
     """Select the radius on the training rows and return the relative error on the test rows."""
     cut = int(TRAIN * len(task.X))
     X, y = task.X[:cut], task.y[:cut]
@@ -166,7 +166,7 @@ def cases(part: str, hourly: Path | None) -> Iterator[Case]:
             for more, units, spectrum, ridge in _settings(part, task):
                 yield (
                     case | more,
-                    lambda t=task, n=units, s=seed, a=spectrum, r=ridge: judged(t, n, s, a, r),
+                    lambda t=task, n=units, s=seed, a=spectrum, r=ridge: evaluate(t, n, s, a, r),
                 )
 
 
@@ -187,21 +187,21 @@ def _name(ridge: float | str) -> str:
     return ridge if isinstance(ridge, str) else f"{ridge:g}"
 
 
-def measure(part: str, hourly: Path | None, kept: Path) -> None:
+def measure(part: str, hourly: Path | None, path: Path) -> None:
     """Run all measurements that are not stored yet."""
-    done = {_key(row) for row in stored(kept)}
+    done = {_key(row) for row in stored(path)}
     for case, run in cases(part, hourly):
         if _key(case) in done:
             continue
         row = case | run()
-        with kept.open("a") as file:
+        with path.open("a") as file:
             file.write(json.dumps(row) + "\n")
         print(json.dumps(row), flush=True)
 
 
-def stored(kept: Path) -> list[dict[str, Any]]:
+def stored(path: Path) -> list[dict[str, Any]]:
     """Return the stored results."""
-    return [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def _key(row: dict[str, Any]) -> tuple[Any, ...]:
@@ -231,7 +231,7 @@ def table(rows: list[dict[str, Any]], column: str) -> tuple[list[str], list[str]
     return names, values, means
 
 
-def shown(rows: list[dict[str, Any]], column: str) -> list[str]:
+def format_table(rows: list[dict[str, Any]], column: str) -> list[str]:
     """Return a table; values within 2 % of the best of their row, or below 1e-9, are bold."""
     names, values, errors = table(rows, column)
     kinds = {row["task"]: row["kind"] for row in rows}
@@ -262,12 +262,12 @@ def show_spectrum(rows: list[dict[str, Any]]) -> list[str]:
         ax.text(i, j, text, ha="center", va="center", fontsize=8, color="w" if light else "k")
     figure.colorbar(image, ax=ax, label="error relative to the best law", extend="max")
     save(figure, "which-spectrum")
-    return shown(rows, "law")
+    return format_table(rows, "law")
 
 
 def show_ridge(rows: list[dict[str, Any]]) -> list[str]:
     """Return errors by ridge."""
-    return shown(rows, "given")
+    return format_table(rows, "given")
 
 
 def show_units(rows: list[dict[str, Any]]) -> list[str]:
@@ -277,8 +277,8 @@ def show_units(rows: list[dict[str, Any]]) -> list[str]:
     axes = figure.subplots(2, 4, sharex=True).ravel()
     for ax, name in zip(axes, names, strict=False):
         for given, color in (("1e-08", VERMILLION), ("auto", BLUE)):
-            some = [row for row in rows if (row["task"], row["given"]) == (name, given)]
-            _, sizes, errors = table(some, "units")
+            selected = [row for row in rows if (row["task"], row["given"]) == (name, given)]
+            _, sizes, errors = table(selected, "units")
             ax.semilogx(sizes, errors[0], "o-", color=color, markersize=3, label=f"ridge {given}")
         ax.set_title(name, fontsize=9)
         ax.minorticks_off()
@@ -294,7 +294,7 @@ def show_units(rows: list[dict[str, Any]]) -> list[str]:
     figure.supxlabel("units", fontsize=9)
     figure.supylabel("test error", fontsize=9)
     save(figure, "which-units")
-    return shown([row for row in rows if row["given"] == "auto"], "units")
+    return format_table([row for row in rows if row["given"] == "auto"], "units")
 
 
 def gallery() -> None:
@@ -338,13 +338,13 @@ def main() -> int:
     print(machine("numpy", "scipy"))
     args.results.mkdir(parents=True, exist_ok=True)
     for name in args.only:
-        kept = args.results / f"{name}.jsonl"
+        path = args.results / f"{name}.jsonl"
         if not args.stored:
-            measure(name, args.hourly, kept)
-        lines = PARTS[name](stored(kept)) if args.write else []
+            measure(name, args.hourly, path)
+        lines = PARTS[name](stored(path)) if args.write else []
         print("\n".join(lines))
         if args.write:
-            PAGE.write_text(written(PAGE.read_text(), name, lines))
+            PAGE.write_text(replace_part(PAGE.read_text(), name, lines))
     if args.write:
         gallery()
     return 0

@@ -38,9 +38,9 @@ def main() -> int:
     from clusters import leftovers, local
 
     with local(2) as cluster, Client(cluster, set_as_default=False) as client:
-        rows = [tried(cluster, client, step, args) for step in args.steps]
+        rows = [count_equal_fits(cluster, client, step, args) for step in args.steps]
         table(["step", "killed workers", "identical fits", "undisturbed s", "slowest s"], rows)
-        given_up = too_many(client, args)
+        given_up = kill_every_reader(client, args)
         works = client.submit(sum, [1, 2]).result(timeout=120) == 3
         left = leftovers(cluster)
     print(f"\nall workers killed: {given_up}\nclient works: {works}; leftovers: {len(left)}")
@@ -70,7 +70,7 @@ def data(rows: int) -> tuple[Any, Any]:
     return tuple(da.from_array(part, chunks=(rows // 10, 1)) for part in (u, np.roll(u, 3, axis=0)))
 
 
-def tried(cluster: Any, client: Any, step: str, args: argparse.Namespace) -> list[Any]:
+def count_equal_fits(cluster: Any, client: Any, step: str, args: argparse.Namespace) -> list[Any]:
     """Kill workers in one step and count bit-identical fits."""
     from clusters import deaths
     from eigenecho.dask import fit
@@ -89,7 +89,7 @@ def tried(cluster: Any, client: Any, step: str, args: argparse.Namespace) -> lis
     return [step, died, same, undisturbed, max(seconds)]
 
 
-def too_many(client: Any, args: argparse.Namespace) -> str:
+def kill_every_reader(client: Any, args: argparse.Namespace) -> str:
     """Return the error message if every worker that reads the data dies."""
     from eigenecho.dask import fit
     from eigenecho.errors import ClusterError

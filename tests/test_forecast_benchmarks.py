@@ -28,9 +28,9 @@ from forecasts.frequencies import FREQUENCIES, season_of
 from forecasts.long_tables import Table, cuts, read, seasonal_naive_errors, standardise
 from forecasts.methods import OURS, PEERS, TOLD, Prediction, drift, naive, seasonal_naive
 from forecasts.page import page
-from forecasts.protocol import ORIGINS, TRAINING_ROWS, Series, filled, origins, scale
+from forecasts.protocol import ORIGINS, TRAINING_ROWS, Series, fill_gaps, origins, scale
 from forecasts.scores import Score, all_scores, complete, paired_ratio, score, summary
-from forecasts.store import Made, Store
+from forecasts.store import Store, StoredForecast
 from suite.catalogue import claims
 
 
@@ -93,13 +93,13 @@ def test_short_series_has_one_origin():
 
 def test_training_rows_do_not_use_later_values():
     values = np.array([np.nan, 1, np.nan, 3, np.nan, 5, 6, 7])
-    assert filled(values[:5]).tolist() == [1, 1, 3, 3]
+    assert fill_gaps(values[:5]).tolist() == [1, 1, 3, 3]
     history = Series("x", np.arange(8000.0), "hourly")
     assert len(history.training(7000)) == TRAINING_ROWS
     assert history.training(7000)[-1] == 6999
     assert history.truth(7000).tolist() == list(range(7000, 7048))
     with pytest.raises(ValueError, match="nothing was observed"):
-        filled(np.full(3, np.nan))
+        fill_gaps(np.full(3, np.nan))
 
 
 def test_scale_of_mase_equals_a_loop():
@@ -197,7 +197,7 @@ def plain(monkeypatch):
 def test_stored_forecast_is_identified_by_its_rows(tmp_path):
     store, rows = Store(tmp_path), wave(50)
     bounds = Prediction(np.array([1.0, 2]), np.array([0.0, 1]), np.array([2.0, 3]), 0.25)
-    store.put("a/b", "x y", 50, rows, Made(bounds, 1.5, "why"))
+    store.put("a/b", "x y", 50, rows, StoredForecast(bounds, 1.5, "why"))
     result = store.get("a/b", "x y", 50, rows)
     assert (result.seconds, result.failed, result.prediction.claimed) == (1.5, "why", 0.25)
     assert result.prediction.upper.tolist() == [2, 3]

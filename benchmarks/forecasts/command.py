@@ -43,7 +43,7 @@ def main(
 ) -> int:
     """Run the benchmark and return the exit code."""
     args, console = parse(title, folder), Console(highlight=False)
-    series = chosen(load(), args.only)
+    series = select_series(load(), args.only)
     if args.list or not series:
         for item in series:
             console.print(f"{item.name}: {item.frequency}, {len(item.values)} rows, "
@@ -66,7 +66,7 @@ def main(
     return 0
 
 
-def chosen(series: list[Series], parts: Sequence[str] | None) -> list[Series]:
+def select_series(series: list[Series], parts: Sequence[str] | None) -> list[Series]:
     """Return the series whose names contain one of the parts."""
     return [item for item in series if not parts or any(part in item.name for part in parts)]
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from forecasts.methods import METHODS, OURS, TOLD, seasonal_naive
 from forecasts.protocol import Series
-from forecasts.store import Made, Store
+from forecasts.store import Store, StoredForecast
 from suite.machine import source_digest
 
 
@@ -28,10 +28,10 @@ class Task:
 def tasks(series: Sequence[Series], methods: Sequence[str]) -> list[Task]:
     """Return all forecasts to make, method by method."""
     return [
-        Task(method, each, origin)
+        Task(method, entry, origin)
         for method in methods
-        for each in series
-        for origin in each.origins
+        for entry in series
+        for origin in entry.origins
     ]
 
 
@@ -43,11 +43,11 @@ def make(
         announce(task)
         training = task.series.training(task.origin)
         if store.get(variant(task.method), task.series.name, task.origin, training) is None:
-            made = attempt(task, training)
-            store.put(variant(task.method), task.series.name, task.origin, training, made)
+            forecast = attempt(task, training)
+            store.put(variant(task.method), task.series.name, task.origin, training, forecast)
 
 
-def attempt(task: Task, training: np.ndarray) -> Made:
+def attempt(task: Task, training: np.ndarray) -> StoredForecast:
     """Make one forecast.
 
     If another method fails, seasonal naive replaces it and the failure is recorded. Errors of
@@ -67,8 +67,8 @@ def attempt(task: Task, training: np.ndarray) -> Made:
         if task.method in (OURS, TOLD):
             raise RuntimeError(f"{task.series.name}, origin {task.origin}: {error}") from error
         stands_in = seasonal_naive(training, horizon, season)
-        return Made(stands_in, perf_counter() - start, f"{type(error).__name__}: {error}")
-    return Made(prediction, perf_counter() - start)
+        return StoredForecast(stands_in, perf_counter() - start, f"{type(error).__name__}: {error}")
+    return StoredForecast(prediction, perf_counter() - start)
 
 
 def variant(method: str) -> str:
@@ -81,7 +81,9 @@ def _source() -> str:
     return source_digest()
 
 
-def stored(series: Series, method: str, store: Store) -> Iterator[tuple[int, Made | None]]:
+def stored(
+    series: Series, method: str, store: Store
+) -> Iterator[tuple[int, StoredForecast | None]]:
     """Yield each origin of a series with its stored forecast."""
     name = variant(method)
     for origin in series.origins:

@@ -27,11 +27,11 @@ PROTOCOL = f"""This page compares the accuracy, coverage and speed of `Forecaste
 def page(title: str, series: Sequence[Series], scores: Scores, results: Summary) -> str:
     """Return the whole page."""
     tables = [overall(results), ratio(results), by_series(series, scores)]
-    parts = [f"# {title}\n", in_short(results), PROTOCOL, *tables]
+    parts = [f"# {title}\n", summarise(results), PROTOCOL, *tables]
     return "\n".join(part for part in parts if part)
 
 
-def in_short(results: Summary) -> str:
+def summarise(results: Summary) -> str:
     """Return a sentence that compares eigenecho with the best other method."""
     if results.ratio is None:
         return ""
@@ -79,10 +79,10 @@ def by_series(series: Sequence[Series], scores: Scores) -> str:
     methods = [method for method in _columns() if scores.get(method)]
     rows = [f"| series | rows | frequency | horizon | {' | '.join(methods)} |"]
     rows.append("|---|---:|---|---:|" + "---:|" * len(methods))
-    for each in series:
-        row = [scores[method].get(each.name) for method in methods]
+    for entry in series:
+        row = [scores[method].get(entry.name) for method in methods]
         cells = ["" if value is None else f"{value.mase:.3f}" for value in row]
-        about = [each.name, str(len(each.values)), each.frequency, str(each.horizon)]
+        about = [entry.name, str(len(entry.values)), entry.frequency, str(entry.horizon)]
         rows.append(f"| {' | '.join([*about, *cells])} |")
     return "\n".join([*rows, ""])
 

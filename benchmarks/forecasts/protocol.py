@@ -47,7 +47,7 @@ class Series:
 
     def training(self, origin: int) -> np.ndarray:
         """Return the training rows, with gaps filled by the previous value."""
-        return filled(self.values[:origin])[-TRAINING_ROWS:]
+        return fill_gaps(self.values[:origin])[-TRAINING_ROWS:]
 
     def truth(self, origin: int) -> np.ndarray:
         """Return the rows to be forecast; NaN is a missing observation."""
@@ -61,7 +61,7 @@ def origins(rows: int, horizon: int) -> list[int]:
     return sorted({round(origin) for origin in np.linspace(first, last, ORIGINS)})
 
 
-def filled(values: np.ndarray) -> np.ndarray:
+def fill_gaps(values: np.ndarray) -> np.ndarray:
     """Fill missing values with the previous one, and drop those at the start."""
     observed = np.isfinite(values)
     if not observed.any():

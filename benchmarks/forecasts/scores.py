@@ -14,7 +14,7 @@ import numpy as np
 from forecasts.comparison import stored
 from forecasts.methods import OURS, PEERS, SIMPLE
 from forecasts.protocol import Series, absolute_error, scale
-from forecasts.store import Made, Store
+from forecasts.store import Store, StoredForecast
 
 DRAWS = 2000
 MUCH_WORSE = 1.3
@@ -40,12 +40,12 @@ class Score:
 def score(series: Series, method: str, store: Store) -> Score | None:
     """Return the score of a method, or None if a forecast is missing."""
     forecasts = list(stored(series, method, store))
-    if any(made is None for _, made in forecasts):
+    if any(forecast is None for _, forecast in forecasts):
         return None
     parts = [
-        _origin(series, origin, made)
-        for origin, made in forecasts
-        if made is not None and np.isfinite(series.truth(origin)).any()
+        _origin(series, origin, forecast)
+        for origin, forecast in forecasts
+        if forecast is not None and np.isfinite(series.truth(origin)).any()
     ]
     claims = [part.claimed for part in parts if part.claimed is not None]
     return Score(
@@ -59,8 +59,8 @@ def score(series: Series, method: str, store: Store) -> Score | None:
     )
 
 
-def _origin(series: Series, origin: int, made: Made) -> Score:
-    truth, prediction = series.truth(origin), made.prediction
+def _origin(series: Series, origin: int, forecast: StoredForecast) -> Score:
+    truth, prediction = series.truth(origin), forecast.prediction
     error = absolute_error(truth, prediction.mean)
     inside = bounded = 0
     if prediction.lower is not None and prediction.upper is not None:
@@ -68,8 +68,8 @@ def _origin(series: Series, origin: int, made: Made) -> Score:
         bounded = int(observed.sum())
         inside = int(((truth >= prediction.lower) & (truth <= prediction.upper))[observed].sum())
     mase = error / scale(series.training(origin), series.season)
-    failed = int(made.failed is not None)
-    return Score(mase, inside, bounded, prediction.claimed, error, made.seconds, failed)
+    failed = int(forecast.failed is not None)
+    return Score(mase, inside, bounded, prediction.claimed, error, forecast.seconds, failed)
 
 
 Scores = Mapping[str, Mapping[str, Score]]
@@ -79,7 +79,7 @@ Scores = Mapping[str, Mapping[str, Score]]
 def all_scores(series: Sequence[Series], methods: Sequence[str], store: Store) -> Scores:
     """Return the scores of all series and methods without missing forecasts."""
     scored = {
-        method: {each.name: score(each, method, store) for each in series} for method in methods
+        method: {entry.name: score(entry, method, store) for entry in series} for method in methods
     }
     return {
         method: {name: value for name, value in by_series.items() if value is not None}
@@ -157,16 +157,16 @@ def summary(scores: Scores) -> Summary:
 
 def _line(method: str, scores: Scores, names: Sequence[str]) -> Line:
     own = [scores[method][name] for name in names]
-    bounded = sum(each.bounded for each in own)
-    offs = [abs(each.claimed / each.real - 1) for each in own if each.claimed is not None]
+    bounded = sum(s.bounded for s in own)
+    offs = [abs(s.claimed / s.real - 1) for s in own if s.claimed is not None]
     return Line(
         method=method,
-        mase=geometric_mean([each.mase for each in own]),
+        mase=geometric_mean([s.mase for s in own]),
         much_worse=sum(much_worse(method, name, scores) for name in names),
-        coverage=sum(each.inside for each in own) / bounded if bounded else None,
+        coverage=sum(s.inside for s in own) / bounded if bounded else None,
         claim_off=float(np.median(offs)) if offs else None,
-        seconds=float(np.mean([each.seconds for each in own])),
-        failed=sum(each.failed for each in own),
+        seconds=float(np.mean([s.seconds for s in own])),
+        failed=sum(s.failed for s in own),
     )
 
 

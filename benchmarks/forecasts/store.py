@@ -19,7 +19,7 @@ from forecasts.methods import Prediction
 
 
 @dataclass(frozen=True)
-class Made:
+class StoredForecast:
     """A forecast from one origin, its time in seconds, and the error if it is a fallback."""
 
     prediction: Prediction
@@ -33,7 +33,9 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def get(self, variant: str, series: str, origin: int, training: np.ndarray) -> Made | None:
+    def get(
+        self, variant: str, series: str, origin: int, training: np.ndarray
+    ) -> StoredForecast | None:
         """Return the forecast made from these rows, or None."""
         entry = self._read(variant, series).get(str(origin))
         if entry is None or entry["rows"] != digest(training):
@@ -43,22 +45,24 @@ class Store:
             for name in ("mean", "lower", "upper")
         }
         prediction = Prediction(**arrays, claimed=entry["claimed"])
-        return Made(prediction, entry["seconds"], entry["failed"])
+        return StoredForecast(prediction, entry["seconds"], entry["failed"])
 
-    def put(self, variant: str, series: str, origin: int, training: np.ndarray, made: Made) -> None:
+    def put(
+        self, variant: str, series: str, origin: int, training: np.ndarray, forecast: StoredForecast
+    ) -> None:
         """Store a forecast; the file is replaced atomically."""
         path = self.path(variant, series)
         path.parent.mkdir(parents=True, exist_ok=True)
         entries = self._read(variant, series)
-        prediction = made.prediction
+        prediction = forecast.prediction
         entries[str(origin)] = {
             "rows": digest(training),
             "mean": prediction.mean.tolist(),
             "lower": None if prediction.lower is None else prediction.lower.tolist(),
             "upper": None if prediction.upper is None else prediction.upper.tolist(),
             "claimed": prediction.claimed,
-            "seconds": made.seconds,
-            "failed": made.failed,
+            "seconds": forecast.seconds,
+            "failed": forecast.failed,
         }
         half = path.with_suffix(".half")
         half.write_text(json.dumps(entries))

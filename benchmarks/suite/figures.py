@@ -44,24 +44,24 @@ def draw(curves: Curves, folder: Path, suffix: str = "svg") -> dict[str, Path]:
         "benchmark-bandwidth": [("bandwidth", "units N", "relative bandwidth")],
     }  # fmt: skip
     folder.mkdir(parents=True, exist_ok=True)
-    written = {}
+    paths = {}
     for name, wanted in panels.items():
-        there = [panel for panel in wanted if panel[0] in curves]
-        if not there:
+        available = [panel for panel in wanted if panel[0] in curves]
+        if not available:
             continue
-        figure = new_figure(5.4 * len(there) + 0.4, 3.9)
-        for ax, (key, x, y) in zip(figure.subplots(1, len(there), squeeze=False)[0], there,
+        figure = new_figure(5.4 * len(available) + 0.4, 3.9)
+        for ax, (key, x, y) in zip(figure.subplots(1, len(available), squeeze=False)[0], available,
                                    strict=True):  # fmt: skip
             tidy(ax)
             (_shares if key == "bandwidth" else _times)(ax, curves[key], FITTED_FROM.get(key, 0))
             ax.set_xlabel(x)
             ax.set_ylabel(y)
-        written[name] = folder / f"{name}.{suffix}"
+        paths[name] = folder / f"{name}.{suffix}"
         # A fixed salt and no date make the file reproducible.
         with mpl.rc_context({"svg.hashsalt": "eigenecho"}):
             metadata = {"Date": None} if suffix == "svg" else None
-            figure.savefig(written[name], facecolor="white", metadata=metadata, dpi=110)
-    return written
+            figure.savefig(paths[name], facecolor="white", metadata=metadata, dpi=110)
+    return paths
 
 
 def _look(label: str) -> dict[str, str]:

@@ -32,7 +32,7 @@ def white(T: int) -> tuple[Array, Array]:
     return u, np.roll(u, 10, axis=0) + 0.1 * rng.normal(size=u.shape)
 
 
-class Trained(NamedTuple):
+class TrainedNetwork(NamedTuple):
     """A network trained in the eigenbasis of a sparse W, and its weights in the neuron basis."""
 
     esn: ee.LinearESN
@@ -41,9 +41,9 @@ class Trained(NamedTuple):
     W_out: Array
 
 
-def trained(N: int, X: Array, y: Array, ridge: float = 1e-6) -> Trained:
+def trained(N: int, X: Array, y: Array, ridge: float = 1e-6) -> TrainedNetwork:
     """Train a network with a sparse random W, and return its weights for other libraries."""
     W = random_W(N)
     esn = ee.LinearESN(spectrum=W, ridge=ridge, warmup=WARMUP, seed=0).fit(X, y)
     weights = esn.matrices("neuron")
-    return Trained(esn, sparse.csr_matrix(W), weights.W_in, weights.W_out)
+    return TrainedNetwork(esn, sparse.csr_matrix(W), weights.W_in, weights.W_out)

@@ -87,7 +87,7 @@ class Record:
             self.say(f"{title}: warming {name}")
             (case.warm or case.call)()
         rounds = min(rounds, 3) if self.quick else rounds
-        whole = interleaved(
+        seconds = interleaved(
             {name: case.call for name, case in cases.items()},
             rounds,
             times={name: case.times for name, case in cases.items()},
@@ -95,7 +95,7 @@ class Record:
             note=self._note_load,
         )
         parts = dict.fromkeys(cases, per) if isinstance(per, int) else per
-        seconds = {name: [s / parts[name] for s in each] for name, each in whole.items()}
+        seconds = {name: [s / parts[name] for s in each] for name, each in seconds.items()}
         self.groups.append({"title": title, "seconds": seconds})
         return seconds
 

@@ -16,7 +16,7 @@ from eigenecho.model import LinearModel
 from eigenecho.reservoir import Recipe, draw
 from suite import peers
 from suite.job import Job, faster, within
-from suite.networks import RADIUS, Trained, trained, white
+from suite.networks import RADIUS, TrainedNetwork, trained, white
 from suite.record import Case, Record
 
 PEER = "reservoirpy"
@@ -143,7 +143,7 @@ def stream(record: Record) -> None:
     record.faster("stream", seconds, PEER, ours)
 
 
-def oscillator(record: Record) -> tuple[Trained, np.ndarray]:
+def oscillator(record: Record) -> tuple[TrainedNetwork, np.ndarray]:
     """Return a network trained on five sines, and a context."""
     series = ee.tasks.mso(5, steps=4000)
     net = trained(record.pick(1000, 200), series[:-1], series[1:], ridge=1e-8)
