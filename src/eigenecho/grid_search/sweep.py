@@ -145,10 +145,10 @@ Batch = tuple[Any, slice]
 
 
 def _plan(
-    base: Params, combinations: list[Params], given: tuple[Any, Any], validation: Any, test: Any
+    base: Params, combinations: list[Params], series: tuple[Any, Any], validation: Any, test: Any
 ) -> list[Planned]:
     """Return the groups of combinations that share a reservoir, with their data and folds."""
-    X, y = given
+    X, y = series
     distinct = _with_every_value(base, combinations)
     for params in distinct:
         Settings.of(params)

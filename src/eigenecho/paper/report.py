@@ -18,9 +18,6 @@ from eigenecho.paper.experiment import Claim, Experiment, Results, Section, Text
 VERDICTS = {"holds": "✓", "holds in part": "◐", "does not hold": "✗"}
 """Each verdict has a sign, so that readers need not distinguish colours."""
 
-PIXELS_PER_INCH = {"least": 80, "most": 100}
-"""Limits of the size of figures in CSS pixels per inch, so that their text stays readable."""
-
 NUMBER = re.compile(r"[-+−]?\d|–?$")
 """Start of a cell in a column of numbers; cells may be empty or a dash."""
 
@@ -80,7 +77,6 @@ def write(
         "claims": list_claims(parts),
         "verdicts": VERDICTS,
         "sources": _write_figures(parts, out),
-        "pixels": PIXELS_PER_INCH,
         "quick": quick,
         "machines": machines,
         "command": command,

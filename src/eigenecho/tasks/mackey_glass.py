@@ -87,13 +87,11 @@ def mackey_glass(
 
 def _history(x0: float, tau: float, lag: int, seed: Seed) -> tuple[Array, Array]:
     """Return values and slopes (lag + 1,) at the grid points of [−τ, 0]."""
-    phase = np.pi * np.arange(lag + 1) / lag
-    if seed is None:
-        return np.full(lag + 1, x0), np.zeros(lag + 1)
     # A few low modes instead of one draw per point, so that the history is independent of the grid.
     modes = np.arange(4)
-    weights = 0.1 * x0 / len(modes) * generator(seed).uniform(-1.0, 1.0, size=len(modes))
-    angles = np.outer(phase, modes)
+    draws = np.zeros(4) if seed is None else generator(seed).uniform(-1.0, 1.0, size=4)
+    weights = 0.1 * x0 / 4 * draws
+    angles = np.outer(np.pi * np.arange(lag + 1) / lag, modes)
     return x0 + np.cos(angles) @ weights, -np.sin(angles) @ (weights * modes) * np.pi / tau
 
 
