@@ -16,7 +16,6 @@ from eigenecho.errors import (
     UnstableWarning,
     Words,
     bad_argument,
-    place,
 )
 from eigenecho.grid_search import candidates, stacked
 from eigenecho.grid_search.candidates import head_eigenvalue
@@ -25,7 +24,6 @@ from eigenecho.model.from_data import learn_spectrum
 from eigenecho.readout import EPS, Factorisation, Gram, Lags, Triangle
 from eigenecho.reservoir import Cache
 from eigenecho.rows import Fold
-from eigenecho.threads import one_blas_thread
 from eigenecho.training import Problem, Settings, pose, select_ridge
 from eigenecho.training.structured import lags
 from eigenecho.types import Array
@@ -76,7 +74,6 @@ class Trial:
         return cached["lags"]
 
 
-@one_blas_thread()
 def root_mean_squared_errors(
     group: Group, data: Data, folds: Sequence[Fold], cache: Cache
 ) -> Array:
@@ -125,7 +122,7 @@ def _check_observed(problem: Problem, fold: Fold) -> None:
     """Raise if an output has no training rows, or a block no observation at all."""
     seen = problem.counts(fold.train)
     if not seen.all():
-        got = Words(f"nothing but NaN {place(column=int(np.argmin(seen)))} before validation")
+        got = Words(f"nothing but NaN in column {np.argmin(seen)} before validation")
         raise bad_argument("y", got, "at least one observation in each column to train on")
     if not all(problem.counts(block).any() for block in fold.held_out):
         got = Words("nothing but NaN in a block of validation or test")
