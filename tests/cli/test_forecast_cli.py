@@ -31,6 +31,7 @@ from eigenecho.cli.app import app
 from eigenecho.cli.terminal import print_warnings
 from eigenecho.data.read_file import FileFormat
 from eigenecho.data.read_table import read_table
+from eigenecho.forecasting import backtest
 from tables import few_candidates
 
 H = 20
@@ -511,7 +512,7 @@ def test_a_forecast_that_overflows_ends_with_1(data, tmp_path, monkeypatch):
 
 
 def test_a_test_that_is_cut_short_is_an_interrupt(data, tmp_path, monkeypatch):
-    refit, calls = ee.Forecaster._fit_on, []
+    refit, calls = backtest.fit, []
 
     def interrupted(*given):
         calls.append(given)
@@ -519,7 +520,7 @@ def test_a_test_that_is_cut_short_is_an_interrupt(data, tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return refit(*given)
 
-    monkeypatch.setattr(ee.Forecaster, "_fit_on", interrupted)
+    monkeypatch.setattr(backtest, "fit", interrupted)
     answer = invoke(
         data, "--target", "walk", "--horizon", 5, "--blocks", 2, "--out", tmp_path / "r.html"
     )

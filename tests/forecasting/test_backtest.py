@@ -12,6 +12,7 @@ from eigenecho import plots
 from eigenecho.data.containers import read
 from eigenecho.data.origins import together
 from eigenecho.errors import FewRowsWarning
+from eigenecho.forecasting import backtest as module
 from eigenecho.forecasting.backtest import MEASURES, scores
 from eigenecho.forecasting.baselines import naive, naive_error, naive_season, rivals
 
@@ -281,14 +282,12 @@ def test_interrupted_backtest_keeps_finished_origins():
 
 
 def test_interrupt_before_the_first_origin_is_finished(monkeypatch):
-    forecaster = quick()
-
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(forecaster, "_fit_on", interrupt)
+    monkeypatch.setattr(module, "fit", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        forecaster.backtest(monthly(), origins=2)
+        quick().backtest(monthly(), origins=2)
 
 
 def test_forecaster_is_not_modified():

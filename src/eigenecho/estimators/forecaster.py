@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,6 +17,7 @@ from eigenecho.checks import (
     check_count,
     check_coverage,
     check_flag,
+    check_not_negative,
     generator,
     is_finite_number,
 )
@@ -29,7 +29,7 @@ from eigenecho.data.panel import Panel
 from eigenecho.errors import Words, bad_argument
 from eigenecho.estimators.python_lines import report_lines
 from eigenecho.forecasting.backtest import Backtest, run_backtest
-from eigenecho.forecasting.candidates import Run, runner
+from eigenecho.forecasting.candidates import runner
 from eigenecho.forecasting.fitted import FittedForecaster, fit, warn_zero_width
 from eigenecho.forecasting.report import Page, write
 from eigenecho.forecasting.seasons import IN_ROWS
@@ -174,7 +174,7 @@ class Forecaster(BaseEstimator):
         config, panel = self._config(), self._read(y, X)
         with _bar(self.progress) as report:
             over = mapped if client is None else on_client(client, "views")
-            fitted = self._fit_on(config, panel, runner(over, report))
+            fitted = fit(panel, config, runner(over, report))
         fitted.warn_if_naive()
         self.fitted_ = fitted
         return self
@@ -314,9 +314,7 @@ class Forecaster(BaseEstimator):
             return run_backtest(
                 panel,
                 rows,
-                config.horizon,
-                partial(self._fit_on, config),
-                seasons=self._seasons(),
+                config,
                 interval=float(interval),
                 report=report,
                 finished=shown if callable(shown) else None,
@@ -362,7 +360,7 @@ class Forecaster(BaseEstimator):
         with _bar(self.progress) as report:
             run = runner(report=report)
             if fitted.is_naive or not fitted.measures.median_unit:
-                fitted = self._fit_on(fitted.config, panel, run)
+                fitted = fit(panel, self._config(), run)
             else:
                 fitted = fitted.update(panel, run)
         fitted.warn_if_naive()
@@ -417,28 +415,31 @@ class Forecaster(BaseEstimator):
         for name in ("multivariate", "refit", "progress"):
             check_flag(getattr(self, name), name)
         generator(self.seed)
-        self._seasons()
         level = self.level
-        if level is not None and is_finite_number(level):
-            level = float(level)  # NumPy numbers are accepted too
+        if level is not None:
+            check_not_negative(level, "level")
+            level = float(level)
         return ForecastConfig(
             check_count(self.horizon, "horizon", "a number of steps", 1),
+            self._periods(),
             strategy=self.strategy,
             sharing=self.sharing,
             validation=self.validation,
             spectrum=self.spectrum,
             level=level,
+            multivariate=bool(self.multivariate),
+            refit=bool(self.refit),
         )
 
-    def _seasons(self) -> Sequence[float]:
-        given = () if self.seasons is None else np.atleast_1d(self.seasons).tolist()
-        for season in given:
+    def _periods(self) -> tuple[float, ...]:
+        seasons = () if self.seasons is None else np.atleast_1d(self.seasons).tolist()
+        for season in seasons:
             if not is_finite_number(season) or season < 1:
                 raise bad_argument(
                     "seasons", self.seasons, "periods in rows, numbers of 1 or more, or None",
                     f"{IN_ROWS}; None detects them.",
                 )  # fmt: skip
-        return given
+        return tuple(sorted(set(map(float, seasons))))
 
     def _read(self, y: Any, X: Any) -> Panel:
         panel = read(y, X, past=self.past, id=self.id, time=self.time, target=self.target)
@@ -448,16 +449,6 @@ class Forecaster(BaseEstimator):
                 "Columns of an array or a wide frame do.",
             )  # fmt: skip
         return panel
-
-    def _fit_on(self, config: ForecastConfig, panel: Panel, run: Run) -> FittedForecaster:
-        return fit(
-            panel,
-            config,
-            seasons=self._seasons(),
-            multivariate=self.multivariate,
-            refit=self.refit,
-            run=run,
-        )
 
     def _steps(self, horizon: int | None) -> int:
         fitted = self._fitted

@@ -16,9 +16,10 @@ from eigenecho.data.clock import joined, texts
 from eigenecho.data.panel import Panel
 from eigenecho.errors import FewRowsWarning, warn
 from eigenecho.forecasting.baselines import naive, naive_error, naive_season, rivals
-from eigenecho.forecasting.candidates import Run, runner
-from eigenecho.forecasting.fitted import FittedForecaster, warn_zero_width
+from eigenecho.forecasting.candidates import runner
+from eigenecho.forecasting.fitted import FittedForecaster, fit, warn_zero_width
 from eigenecho.forecasting.seasons import find_periods, whole_periods
+from eigenecho.forecasting.selection import ForecastConfig
 from eigenecho.pages import aligned
 from eigenecho.types import Array
 
@@ -30,8 +31,6 @@ OURS = "forecast"
 
 MEASURES = ("mae", "rmse", "mase", "smape", "coverage", "interval_score")
 """Columns of a table of scores; all methods have the first four."""
-
-Refit = Callable[[Panel, Run], FittedForecaster]
 
 NAMES = {"mae": "mean absolute error", "mase": "mean scaled error (mase)"}
 
@@ -302,10 +301,8 @@ class BacktestForecast(NamedTuple):
 def run_backtest(
     panel: Panel,
     rows: Array,
-    horizon: int,
-    refit: Refit,
+    config: ForecastConfig,
     *,
-    seasons: Sequence[float] = (),
     interval: float = 0.9,
     report: Callable[[str, int, int], object] | None = None,
     finished: Callable[[int, int], object] | None = None,
@@ -318,14 +315,14 @@ def run_backtest(
 
     # Our forecasts do not depend on this season, so it may use the rows up to the last origin.
     latest, _ = _up_to(panel, rows[-1])
-    season = naive_season(latest, whole_periods(find_periods(latest, seasons)))
+    season = naive_season(latest, whole_periods(find_periods(latest, config.periods)))
     done: list[list[BacktestForecast]] = []
     naive_fits: list[FittedForecaster] = []
     try:
         for number, origins in enumerate(rows, 1):
             known, kept = _up_to(panel, origins)
             prefix = f"origin {number} of {len(rows)}, "
-            fitted = refit(known, runner(report=report, prefix=prefix))
+            fitted = fit(known, config, runner(report=report, prefix=prefix))
             naive_fits += [fitted] if fitted.is_naive else []
             done.append(_forecast(fitted, panel, known, kept, season, interval))
             if finished is not None:
@@ -344,8 +341,8 @@ def run_backtest(
     trials = sorted((trial for some in done for trial in some), key=lambda trial: trial[:2])
     flat = sum(np.array_equal(t.forecasts["lower"], t.forecasts["upper"]) for t in trials)
     warn_zero_width(flat, len(trials), "forecasts")
-    scale = np.repeat([trial.scale for trial in trials], horizon)
-    errors = _errors(panel, trials, horizon)
+    scale = np.repeat([trial.scale for trial in trials], config.horizon)
+    errors = _errors(panel, trials, config.horizon)
     return Backtest(errors, _series(panel), scale, interval, season, len(done), len(rows))
 
 

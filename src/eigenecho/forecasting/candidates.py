@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -275,17 +276,12 @@ def train(
     Constant series are left out if others move, and get the shared weights. Candidates whose
     closed loop overflows are left out, so there may be no members. Views are trained in parallel.
     """
-    members: list[Candidate | None] = [None] * len(candidates)
-    groups = by_view(candidates)
+    groups = list(by_view(candidates).values())
     train_view = partial(_train_view, signals, stops, horizon, pull)
-    tasks = [[candidates[i] for i in numbers] for numbers in groups.values()]
-    trained = run("training", train_view, tasks)
-    for (view, numbers), some in zip(groups.items(), trained, strict=True):
-        for number, member in zip(numbers, some, strict=True):
-            if np.isfinite(member.weights).all():
-                # A worker returns a copy of the view, but members share it.
-                members[number] = replace(member, view=view)
-    return Ensemble(tuple(member for member in members if member is not None))
+    trained = run("training", train_view, [[candidates[i] for i in group] for group in groups])
+    members = dict(zip(chain(*groups), chain.from_iterable(trained), strict=True))
+    ordered = (members[number] for number in range(len(candidates)))
+    return Ensemble(tuple(member for member in ordered if np.isfinite(member.weights).all()))
 
 
 @one_blas_thread()

@@ -17,7 +17,7 @@ from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import THREADS, Candidate, Ensemble, Run, train
 from eigenecho.forecasting.effects import Effects
 from eigenecho.forecasting.intervals import Bands
-from eigenecho.forecasting.seasons import find_periods, whole_periods
+from eigenecho.forecasting.seasons import find_periods
 from eigenecho.forecasting.selection import ForecastConfig, Selection, select_candidates
 from eigenecho.forecasting.signals import Measures, Signal, fill_gaps
 from eigenecho.forecasting.validation import fewest, plan
@@ -56,8 +56,6 @@ class FittedForecaster:
         Validation errors; None if there were none.
     tried : int
         Number of candidates that were scored.
-    refit : bool
-        True if the validation rows were used for training at the end.
     """
 
     panel: Panel
@@ -68,7 +66,6 @@ class FittedForecaster:
     pull: Positive | None
     bands: Bands | None
     tried: Count
-    refit: bool = True
 
     @property
     def is_recursive(self) -> bool:
@@ -161,9 +158,7 @@ class FittedForecaster:
         """Return the forecaster with the same candidates, trained on the rows of another panel."""
         measures = Measures.of(panel, self.measures.season, self.measures.multivariate)
         signals = measures.signals(panel)
-        learned, ensemble = _train(
-            self.ensemble.members, signals, self.config, self.pull, self.refit, run
-        )
+        learned, ensemble = _train(self.ensemble.members, signals, self.config, self.pull, run)
         return replace(self, panel=panel, measures=measures, effects=learned, ensemble=ensemble)
 
     def reason(self) -> str:
@@ -187,31 +182,22 @@ class FittedForecaster:
 
 
 @one_blas_thread()
-def fit(
-    panel: Panel,
-    config: ForecastConfig,
-    *,
-    seasons: Sequence[float] = (),
-    multivariate: bool = False,
-    refit: bool = True,
-    run: Run = THREADS,
-) -> FittedForecaster:
+def fit(panel: Panel, config: ForecastConfig, run: Run = THREADS) -> FittedForecaster:
     """Select candidates on the validation split, then train them on all rows.
 
     Without ``refit`` they are trained on the rows before the validation rows.
     """
     _check(panel, config)
-    periods = find_periods(panel, seasons)
-    config = replace(config, seasons=whole_periods(periods), periods=periods)
-    measures = Measures.of(panel, (config.seasons or (1,))[0], multivariate)
+    config = replace(config, periods=find_periods(panel, config.periods))
+    measures = Measures.of(panel, (config.seasons or (1,))[0], config.multivariate)
     signals = measures.signals(panel)
     selection = select_candidates(signals, config, run, measures.multivariate)
     candidates = [_last_value()] if selection is None else selection.candidates
     pull = None if selection is None else selection.pull
-    learned, ensemble = _train(candidates, signals, config, pull, refit, run)
+    learned, ensemble = _train(candidates, signals, config, pull, run)
     bands = None if selection is None else _bands(selection, len(panel))
     tried = 0 if selection is None else selection.tried
-    return FittedForecaster(panel, config, measures, learned, ensemble, pull, bands, tried, refit)
+    return FittedForecaster(panel, config, measures, learned, ensemble, pull, bands, tried)
 
 
 def _train(
@@ -219,12 +205,11 @@ def _train(
     signals: Sequence[Signal],
     config: ForecastConfig,
     pull: float | None,
-    refit: bool,
     run: Run,
 ) -> tuple[Effects, Ensemble]:
     """Estimate effects and train candidates on all rows."""
     stops = [len(signal) for signal in signals]
-    if not refit:
+    if not config.refit:
         plans = [plan(len(signal), config.horizon, config.validation) for signal in signals]
         stops = [len(s) if p is None else p.kept for s, p in zip(signals, plans, strict=True)]
     # Candidates decide on logarithms: later rows, or series that were not validated, may have none.

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
 from eigenecho import spectra
-from eigenecho.checks import check_count, check_known, is_finite_number
+from eigenecho.checks import check_count, check_known
 from eigenecho.errors import Words, bad_argument
 from eigenecho.forecasting import effects
 from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import PULLS, STRATEGIES, Candidate, Run, trimmed_mean
 from eigenecho.forecasting.rows import ViewRows
+from eigenecho.forecasting.seasons import whole_periods
 from eigenecho.forecasting.signals import RemovedEffects, Signal, moving_series
 from eigenecho.forecasting.validation import ScoredCandidate, ValidationData, merge_series, plan
 from eigenecho.forecasting.views import LONG, LONGEST, Filter, View, candidate_spectra
 from eigenecho.spectra import Spectrum
 from eigenecho.threads import one_blas_thread
-from eigenecho.types import Array, PositiveInt
+from eigenecho.types import Array, NonNegative, PositiveInt
 
 SHARING = ("auto", "shared", "own")
 
@@ -57,10 +59,8 @@ class ForecastConfig:
     Attributes
     ----------
     horizon : int
-    seasons : tuple of int
-        Seasons in whole rows.
     periods : tuple of float
-        Periods of the calendar, in rows.
+        Periods of the calendar, in rows; before the fit, those given by the caller.
     strategy : {"auto", "direct", "recursive"}
     sharing : {"auto", "shared", "own"}
     validation : int or None
@@ -69,29 +69,37 @@ class ForecastConfig:
         Spectrum to use instead of those that suit the seasons.
     level : float or None
         Time constant of the level of filters, in rows; selected by default.
+    multivariate : bool
+        True if each series is shown the others.
+    refit : bool
+        True if the validation rows are used for training at the end.
     """
 
-    horizon: int
-    seasons: tuple[PositiveInt, ...] = ()
+    horizon: PositiveInt
     periods: tuple[float, ...] = ()
     strategy: str = "auto"
     sharing: str = "auto"
     validation: int | None = None
     spectrum: Spectrum | None = None
-    level: float | None = None
+    level: NonNegative | None = None
+    multivariate: bool = False
+    refit: bool = True
 
     def __post_init__(self) -> None:
-        check_count(self.horizon, "horizon", "a number of steps", 1)
-        if (count := max(len(self.periods), len(self.seasons))) > MOST_PERIODS:
-            raise bad_argument("seasons", Words(f"{count} periods"), f"at most {MOST_PERIODS}")
+        if len(self.periods) > MOST_PERIODS:
+            got = Words(f"{len(self.periods)} periods")
+            raise bad_argument("seasons", got, f"at most {MOST_PERIODS}")
         check_known(self.strategy, "strategy", STRATEGIES)
         check_known(self.sharing, "sharing", SHARING)
         if self.validation is not None:
             check_count(self.validation, "validation", "a number of rows", self.horizon)
         if self.spectrum is not None and not isinstance(self.spectrum, Spectrum):
             raise bad_argument("spectrum", self.spectrum, "a Spectrum, or None")
-        if self.level is not None and not (is_finite_number(self.level) and self.level >= 0):
-            raise bad_argument("level", self.level, "a number of rows, 0 or more")
+
+    @property
+    def seasons(self) -> tuple[int, ...]:
+        """Periods in whole rows."""
+        return whole_periods(self.periods)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,11 +145,8 @@ def select_candidates(
     views = candidate_views(data, rows, config, multivariate)
     baselines = baselines_for(rows, config.seasons)
     score = partial(data.score, baselines=baselines, strategy=config.strategy)
-    scored: list[ScoredCandidate] = []
     # The order of the views, not of their completion, decides between equal candidates.
-    for view, some in zip(views, run("choosing", score, views), strict=True):
-        # A worker returns a copy of the view, but candidates share it.
-        scored += [one._replace(candidate=replace(one.candidate, view=view)) for one in some]
+    scored = list(chain.from_iterable(run("choosing", score, views)))
     best = keep_best(data, scored, sum(len(signals[i]) for i in moving_series(signals)))
     if not best:
         return None

@@ -43,7 +43,7 @@ ASIDE = 2 ** (1 / 16)
 """Factor that moves a time constant away from those of other modes."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Filter:
     """A level, and a diagonal reservoir driven by the difference between series and level.
 
@@ -136,7 +136,7 @@ def check_growth(spectrum: Spectrum, rows: int, name: str = "spectrum") -> None:
         )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class View:
     """A filter and its inputs.
 
