@@ -220,9 +220,7 @@ def test_update_learns_the_effects_of_known_columns_again():
     before = forecaster.fitted_.effects
     after = forecaster.update(y[50:], X[50:]).fitted_.effects
     assert before.removed == after.removed
-    for removed, (_, one), (_, other) in zip(
-        before.removed, before.weights, after.weights, strict=True
-    ):
+    for (removed, _, one), (_, _, other) in zip(before.weights, after.weights, strict=True):
         if removed.known:
             assert not np.array_equal(one, other)
             assert_allclose(one, other, atol=0.2 * np.abs(one).max())

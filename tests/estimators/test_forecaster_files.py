@@ -103,7 +103,7 @@ def test_fitted_attributes_are_restored(kind, forecasters, tmp_path):
     one, other = forecaster.fitted_, again.fitted_
     assert other.panel.cycles == one.panel.cycles
     assert [h.name for h in other.panel.histories] == [h.name for h in one.panel.histories]
-    for name in ("config", "pull", "tried", "refit"):
+    for name in ("config", "pull", "tried"):
         assert getattr(other, name) == getattr(one, name)
     for a, b in zip(other.ensemble.members, one.ensemble.members, strict=True):
         assert np.array_equal(a.weights, b.weights)
@@ -224,7 +224,7 @@ def _tensor(name, change):
     return damage
 
 
-SINGLE = ("Bands", "Spectrum", "KnownColumns")
+SINGLE = ("Bands", "Spectrum")
 """Classes that are not part of a path, because there is only one candidate."""
 
 
@@ -258,11 +258,32 @@ def _view(name, value):
     return _first_of(VIEWS + name, value)
 
 
-VIEWS = "ensemble/views/of/"
+VIEWS = "ensemble/members/of/view/"
 HOLDER = "panel/holder/"
 SERIES, KNOWN, WEIGHTS = "panel/series/of", "panel/known/of", "ensemble/members/of/weights"
+
+
+def _emptied(path):
+    """Remove all items of a column and their arrays."""
+
+    def damage(tensors, values):
+        place, key = _place(values["fitted"], path)
+        place[key] = {"count": 0, "of": _empty(place[key]["of"])}
+        prefix = f"fitted.{path.replace('/', '.')}."
+        for name in [name for name in tensors if name.startswith(prefix)]:
+            tensors[name] = tensors[name][:0]
+
+    return damage
+
+
+def _empty(column):
+    if isinstance(column, dict):
+        return {key: _empty(value) for key, value in column.items()}
+    return []
+
+
 NOTHING = {"count": 0, "of": []}
-MOVED, NONE_MOVED = "effects/removed/of/", {"logarithm": [], "known": [], "calendar": []}
+REMOVED = "effects/weights/of/removed/"
 DAMAGES = [
     ("single", _drop("panel.series"), "the array 'fitted.panel.series' is missing"),
     ("single", _fitted(SERIES, [41]), "fitted.panel.series"),
@@ -275,7 +296,7 @@ DAMAGES = [
     ("single", _tensor(SERIES, lambda a: a.astype(np.float32)), "series="),
     ("single", _tensor(KNOWN, lambda a: np.hstack([a, a])), "known=|times="),
     ("single", _tensor("panel/past/of", lambda a: a[1:]), "past="),
-    ("single", _tensor("measures/known/KnownColumns/scale", np.zeros_like), "finite numbers > 0"),
+    ("single", _tensor("measures/known/scale", np.zeros_like), "finite numbers > 0"),
     ("single", _tensor("measures/units", lambda a: -a), "units="),
     ("single", _tensor("measures/past", lambda a: a[:0]), "past="),
     ("single", _tensor(WEIGHTS, lambda a: a[1:]), "weights="),
@@ -297,10 +318,8 @@ DAMAGES = [
     ("single", _value("params/plain/progress", 1), "progress=1"),
     ("single", _value("params/plain/more", 1), "params="),
     ("single", _fitted("config/horizon", 3), "weights=|growth="),
-    ("single", _fitted("config/seasons/of", [0]), "seasons=0"),
-    ("single", _fitted("config/seasons", {"count": 21, "of": [7] * 21}), "at most 20"),
+    ("single", _fitted("config/periods", {"count": 21, "of": [4.0] * 21}), "at most 20"),
     ("single", _fitted("config/periods", {"count": 398, "of": [4.0] * 398}), "398 periods"),
-    ("single", _fitted("config/seasons", 7), "seasons=7"),
     ("single", _fitted("config/sharing", "not"), "sharing='not'"),
     ("single", _fitted("config/validation", 1), "validation=1"),
     ("single", _fitted("measures/season", 0), "season=0"),
@@ -310,10 +329,10 @@ DAMAGES = [
     ("single", _tensor("effects/filter/spectrum/real", lambda a: a + 1e6), "do not overflow"),
     ("single", _tensor("effects/weights/of/columns", lambda a: a[1:]), "columns="),
     ("single", _tensor("effects/weights/of/one_step", lambda a: a[1:]), "one_step="),
-    ("single", _fitted(MOVED + "calendar", [False] * 3), "different effects"),
-    ("single", _fitted(MOVED + "calendar", []), "removed.calendar"),
-    ("single", _fitted(MOVED + "calendar", [0] * 3), "removed.calendar=0"),
-    ("single", _fitted("effects/removed/count", 2), "removed"),
+    ("single", _fitted(REMOVED + "calendar", [False] * 3), "different effects"),
+    ("single", _fitted(REMOVED + "calendar", []), "removed.calendar"),
+    ("single", _fitted(REMOVED + "calendar", [0] * 3), "removed.calendar=0"),
+    ("single", _fitted("effects/weights/count", 2), "removed"),
     ("single", _fitted("effects/filter/memory", -1.0), "memory=-1"),
     ("single", _fitted("config/periods/of", [0.5]), "periods="),
     ("single", _fitted("config/level", -1.0), "level=-1"),
@@ -328,7 +347,7 @@ DAMAGES = [
     ("single", _fitted("pull", 30.0), "own="),
     ("single", _fitted("pull", -1.0), "pull=-1"),
     ("single", _fitted("tried", -1), "tried=-1"),
-    ("single", _fitted("refit", "no"), "refit='no'"),
+    ("single", _fitted("config/refit", "no"), "refit='no'"),
     ("single", _fitted("panel/holder", []), "holder"),
     ("single", _fitted(HOLDER + "labels/items", {"count": 2, "of": [0, 1]}), "labels="),
     ("columns", _fitted(HOLDER + "labels/items/count", 10**15), "values"),
@@ -342,13 +361,12 @@ DAMAGES = [
     ("single", _view("filter/memory", -1.0), "memory=-1"),
     ("single", _view("removed/known", 1), "removed.known=1"),
     ("single", _view("name", 3), "name=3"),
-    ("single", _fitted("effects/removed", {"count": 0, "of": NONE_MOVED}), "removed="),
+    ("single", _emptied("effects/weights"), "removed="),
     ("single", _member("baseline/kind", "none"), "baseline='none'"),
     ("single", _member("baseline/season", 2**40), "baseline="),
     ("single", _member("kind", "none"), "kind='none'"),
     ("single", _member("ridge", -1.0), "ridge=-1"),
-    ("single", _member("view", 10**6), "those of the members"),
-    ("single", _member("view", -1), "those of the members"),
+    ("short", _emptied("ensemble/members"), "members="),
     ("columns", _fitted("pull", None), "own="),
     ("columns", _tensor("ensemble/members/of/own/of", lambda a: a[:-1]), "weights="),
     ("columns", _fitted("ensemble/members/of/own/count", [1]), "own"),
@@ -380,9 +398,9 @@ def test_inconsistent_parts_are_rejected(kind, damage, words, forecasters, tmp_p
 def test_effect_needs_known_columns(forecasters, tmp_path):
     def more(tensors, values):
         effects = values["fitted"]["effects"]
-        moved, learnt = effects["removed"], effects["weights"]
-        moved |= {"count": 1, "of": {"logarithm": [False], "known": [True], "calendar": [False]}}
-        learnt |= {"count": 1, "of": {"one_step": [7], "columns": [0]}}
+        removed = {"logarithm": [False], "known": [True], "calendar": [False]}
+        weights = {"removed": removed, "one_step": [7], "columns": [0]}
+        effects["weights"] = {"count": 1, "of": weights}
         tensors["fitted.effects.weights.one_step"] = np.zeros(7)
         tensors["fitted.effects.weights.columns"] = np.zeros(0)
 
@@ -393,10 +411,11 @@ def test_effect_needs_known_columns(forecasters, tmp_path):
 def test_side_filter_needs_side_columns(forecasters, tmp_path):
     def more(tensors, values):
         side = {"memory": [0.0], "spectrum": {"real": [1], "pairs": [0]}}
-        views = values["fitted"]["ensemble"]["views"]
-        views["of"]["side"] = {"kind": ["Filter"] + [None] * (views["count"] - 1), "Filter": side}
-        tensors["fitted.ensemble.views.side.spectrum.real"] = np.array([0.5])
-        tensors["fitted.ensemble.views.side.spectrum.pairs"] = np.zeros((0, 2))
+        members = values["fitted"]["ensemble"]["members"]
+        kinds = ["Filter"] + [None] * (members["count"] - 1)
+        members["of"]["view"]["side"] = {"kind": kinds, "Filter": side}
+        tensors["fitted.ensemble.members.view.side.spectrum.real"] = np.array([0.5])
+        tensors["fitted.ensemble.members.view.side.spectrum.pairs"] = np.zeros((0, 2))
 
     with pytest.raises(StorageError, match="None without past columns"):
         ee.load(_damaged(forecasters["list"], tmp_path, more))

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 import naive
 from eigenecho.forecasting.candidates import RIDGES
-from eigenecho.forecasting.effects import EffectWeights, learn
+from eigenecho.forecasting.effects import learn
 from eigenecho.forecasting.signals import FADES, KnownColumns, RemovedEffects, Signal, fill_gaps
 from eigenecho.forecasting.views import Filter
 from eigenecho.spectra import ring
@@ -261,7 +261,7 @@ def learnt_by_hand(z, columns, wave, rounds=2):
         one_step = least_squares(rows[:-1, 1:], rest[1:] - level[:-1])
         v = explained(z - wave @ p, columns, one_step) if v.size else v
         p = explained(z - columns @ v, wave, one_step) if p.size else p
-    return EffectWeights(one_step, v), p
+    return one_step, v, p
 
 
 def waves_of(period, rows):
@@ -284,9 +284,10 @@ def test_effects_equal_the_reference(logarithm, parts):
     known = signal.known if moved.known else none
     wave = waves_of(4, rows + horizon) if moved.calendar else none
     z = np.log(signal.values) if logarithm else signal.values / signal.unit
-    wanted, profile = learnt_by_hand(z, known[:rows], wave[:rows])
-    for one, other in zip(effects.weights[effects.removed.index(moved)], wanted, strict=True):
-        assert_allclose(one, other, rtol=1e-6, atol=1e-8)
+    one_step, weights, profile = learnt_by_hand(z, known[:rows], wave[:rows])
+    learned = effects.weights[effects.removed.index(moved)]
+    assert_allclose(learned.one_step, one_step, rtol=1e-6, atol=1e-8)
+    assert_allclose(learned.columns, weights, rtol=1e-6, atol=1e-8)
     shift = effects.apply(signal, rows, horizon).shifts[moved]
     size = 1.0 if logarithm else 2.5
-    assert_allclose(shift, (known @ wanted.columns + wave @ profile) * size, rtol=1e-6, atol=1e-7)
+    assert_allclose(shift, (known @ weights + wave @ profile) * size, rtol=1e-6, atol=1e-7)

@@ -97,8 +97,8 @@ def test_tolerance_is_at_most_three_quarters():
 def test_number_of_members_is_limited_by_the_training_cost():
     filter = Filter(0.0, spectra.ring(299, sr=0.9))
     alike = []
-    for _ in range(20):  # two candidates per view share its sums
-        view = View("", filter)
+    for number in range(20):  # two candidates per view share its sums
+        view = View(f"view {number}", filter)
         alike += [
             ScoredCandidate(Candidate(view, LEVEL, kind), [], 1.0)
             for kind in ("direct", "recursive")

@@ -17,7 +17,6 @@ from eigenecho.estimators.fitted import FittedNetwork
 from eigenecho.estimators.forecaster import Forecaster
 from eigenecho.estimators.linear_esn import LinearESN
 from eigenecho.forecasting.fitted import FittedForecaster
-from eigenecho.forecasting.stored import check_fitted
 from eigenecho.model import Learner, LinearModel, Stream
 from eigenecho.model.online import as_state
 from eigenecho.model.stored import with_basis
@@ -208,7 +207,6 @@ class StoredForecaster:
         """Return the forecaster, or raise if the parts do not fit each other."""
         forecaster: Forecaster = self.params.restored(Forecaster)
         forecaster._config()  # noqa: SLF001 (it checks all of them)
-        check_fitted(self.fitted)
         forecaster.fitted_ = self.fitted
         return forecaster
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from eigenecho.checks import check_count, check_known
 from eigenecho.data.panel import Panel
+from eigenecho.forecasting.seasons import LARGEST_PERIOD
 from eigenecho.forecasting.signals import fill_gaps
 from eigenecho.types import Array, PositiveInt
 
@@ -27,6 +29,11 @@ class Baseline:
 
     kind: str = "level"
     season: PositiveInt = 1
+
+    def check(self) -> None:
+        """Raise if a file has an unknown kind or a season that is too long."""
+        check_known(self.kind, "baseline", KINDS)
+        check_count(self.season, "baseline", "a number of rows", 1, LARGEST_PERIOD)
 
     @property
     def needs(self) -> int:

@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from eigenecho.checks import check_known
 from eigenecho.clients import Mapped
+from eigenecho.errors import bad_argument
 from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.rows import Sums, ViewRows, expected
 from eigenecho.forecasting.signals import Signal, moving_series
 from eigenecho.forecasting.views import Filter, View
 from eigenecho.readout import Gram, Likelihood, Penalty, likeliest
 from eigenecho.threads import mapped, one_blas_thread
-from eigenecho.types import Array
+from eigenecho.types import Array, Positive
 
 STRATEGIES = ("auto", "direct", "recursive")
 
@@ -60,9 +62,15 @@ class Candidate:
     view: View
     baseline: Baseline
     kind: str
-    ridge: float | None = None
+    ridge: Positive | None = None
     weights: Array = field(default_factory=lambda: np.zeros((0, 0)))
     own: tuple[Array, ...] = ()
+
+    def check(self) -> None:
+        """Raise if kind and ridge of a file do not fit each other."""
+        check_known(self.kind, "kind", KINDS)
+        if (self.ridge is None) == (self.kind == "direct"):
+            raise bad_argument("ridge", self.ridge, "a number for direct readouts, else None")
 
     def describe(self) -> dict[str, Any]:
         """Return its properties by name."""

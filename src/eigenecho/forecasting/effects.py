@@ -21,8 +21,12 @@ ROUNDS = 2
 
 
 class EffectWeights(NamedTuple):
-    """One-step weights (N,) of series without effects, and weights (F,) of the known columns."""
+    """Weights for one choice of what is removed.
 
+    One-step weights (N,) of series without these effects, and weights (F,) of the known columns.
+    """
+
+    removed: RemovedEffects
     one_step: Array
     columns: Array
 
@@ -42,27 +46,26 @@ class Effects:
         Filter of the one-step forecast.
     periods : tuple of float
         Periods of the calendar, in rows.
-    removed : tuple of RemovedEffects
     weights : tuple of EffectWeights
-        Weights for each entry of ``removed``.
     """
 
     filter: Filter
     periods: tuple[float, ...]
-    removed: tuple[RemovedEffects, ...]
     weights: tuple[EffectWeights, ...]
+
+    @property
+    def removed(self) -> list[RemovedEffects]:
+        """The choices of what is removed."""
+        return [weights.removed for weights in self.weights]
 
     def apply(self, signal: Signal, rows: int, horizon: int) -> Signal:
         """Return a signal with its shifts, up to a horizon after its end.
 
         The effect of the calendar is estimated on the first ``rows``. A constant series has none.
         """
-        shifts = {}
-        if signal.is_constant:
-            zero = np.zeros(len(signal) + horizon)
-            return replace(signal, shifts=dict.fromkeys(self.removed, zero))
-        for removed, (one_step, columns) in zip(self.removed, self.weights, strict=True):
-            shift = np.zeros(len(signal) + horizon)
+        shifts = {removed: np.zeros(len(signal) + horizon) for removed in self.removed}
+        for removed, one_step, columns in () if signal.is_constant else self.weights:
+            shift = shifts[removed]
             if removed.known:
                 known = signal.known[: len(shift)] @ columns
                 shift[: len(known)] += known  # rows after these are not asked for
@@ -71,7 +74,8 @@ class Effects:
                 responses = _responses(self.filter, one_step, waves[:rows])
                 z = _values(signal, removed.logarithm)[:rows] - shift[:rows]
                 shift += waves @ _profile(self.filter, one_step, responses, z, signal.observed)
-            shifts[removed] = shift if removed.logarithm else shift * signal.unit
+            if not removed.logarithm:
+                shift *= signal.unit
         return replace(signal, shifts=shifts)
 
 
@@ -95,16 +99,16 @@ def learn(
     parts = [(True, False)] * has_known + [(False, True)] * bool(periods)
     if len(parts) == 2:
         parts.append((True, True))
-    weights = {}
+    weights = []
     for logarithm in logarithms:
         series = [
             _Series(_values(signal, logarithm)[:stop], signal.known[:stop], signal.observed[:stop])
             for signal, stop in zip(signals, stops, strict=True)
         ]
         for known, calendar in parts:
-            removed = RemovedEffects(logarithm, known, calendar)
-            weights[removed] = _learn(series, filter, periods if calendar else (), known)
-    return Effects(filter, tuple(periods), tuple(weights), tuple(weights.values()))
+            learned = _learn(series, filter, periods if calendar else (), known)
+            weights.append(EffectWeights(RemovedEffects(logarithm, known, calendar), *learned))
+    return Effects(filter, tuple(periods), tuple(weights))
 
 
 class _Series(NamedTuple):
@@ -121,16 +125,12 @@ def _values(signal: Signal, logarithm: bool) -> Array:
 
 def _learn(
     series: Sequence[_Series], filter: Filter, periods: Sequence[float], known: bool
-) -> EffectWeights:
+) -> tuple[Array, Array]:
+    """Return one-step weights and weights of the columns, estimated in turn."""
     waves = calendar_columns(periods, max(len(s.z) for s in series))
-    columns = np.zeros(series[0].known.shape[1] if known else 0)
-    profiles = [np.zeros(waves.shape[1])] * len(series)
-    one_step = np.zeros(filter.size - 1)
+    columns = np.zeros(0)
+    by_columns = by_calendar = [np.zeros(len(s.z)) for s in series]
     for _ in range(ROUNDS):
-        by_columns = [s.known @ columns if columns.size else 0.0 for s in series]
-        by_calendar = [
-            waves[: len(s.z)] @ profile for s, profile in zip(series, profiles, strict=True)
-        ]
         rest = [s.z - a - b for s, a, b in zip(series, by_columns, by_calendar, strict=True)]
         one_step = _one_step_weights(filter, rest, series)
         if known:
@@ -139,11 +139,11 @@ def _learn(
             by_columns = [s.known @ columns for s in series]
         if periods:
             responses = _responses(filter, one_step, waves)
-            profiles = [
-                _profile(filter, one_step, responses, s.z - a, s.observed)
+            by_calendar = [
+                waves[: len(s.z)] @ _profile(filter, one_step, responses, s.z - a, s.observed)
                 for s, a in zip(series, by_columns, strict=True)
             ]
-    return EffectWeights(one_step, columns)
+    return one_step, columns
 
 
 def _one_step_weights(filter: Filter, rest: Sequence[Array], series: Sequence[_Series]) -> Array:

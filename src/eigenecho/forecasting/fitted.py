@@ -11,15 +11,16 @@ import numpy as np
 from eigenecho import spectra
 from eigenecho.checks import check_memory
 from eigenecho.data.panel import Panel
+from eigenecho.data.stored import check_floats
 from eigenecho.errors import FewRowsWarning, Words, bad_argument, out_of_range, warn
 from eigenecho.forecasting import effects
 from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import THREADS, Candidate, Ensemble, Run, train
 from eigenecho.forecasting.effects import Effects
 from eigenecho.forecasting.intervals import Bands
-from eigenecho.forecasting.seasons import find_periods
+from eigenecho.forecasting.seasons import LARGEST_PERIOD, find_periods
 from eigenecho.forecasting.selection import ForecastConfig, Selection, select_candidates
-from eigenecho.forecasting.signals import Measures, Signal, fill_gaps
+from eigenecho.forecasting.signals import FADES, Measures, Signal, fill_gaps
 from eigenecho.forecasting.validation import fewest, plan
 from eigenecho.forecasting.views import Filter, View, check_growth
 from eigenecho.threads import one_blas_thread
@@ -66,6 +67,63 @@ class FittedForecaster:
     pull: Positive | None
     bands: Bands | None
     tried: Count
+
+    def check(self) -> None:
+        """Raise if parts of a file do not fit each other."""
+        panel, measures, bands = self.panel, self.measures, self.bands
+        if measures.names != tuple(history.name for history in panel.histories):
+            raise bad_argument("names", measures.names, "those of the series")
+        if measures.multivariate and not (panel.container.shared and len(panel) > 1):
+            raise bad_argument("multivariate", True, "several series that share their rows")
+        check_floats(measures.units, "units", len(panel))
+        check_floats(measures.past, "past", len(panel.past_names))
+        check_floats(measures.known.mean, "known.mean", len(panel.known_names))
+        check_floats(measures.known.scale, "known.scale", len(panel.known_names))
+        if bands is not None:
+            check_floats(bands.growth, "growth", self.config.horizon)
+            check_floats(bands.means, "means", len(panel))
+        self._check_effects()
+        if not self.ensemble.members:
+            raise bad_argument("members", (), "at least one")
+        for member in self.ensemble.members:
+            self._check_member(member)
+
+    def _check_effects(self) -> None:
+        effects, periods, known = self.effects, self.config.periods, len(self.panel.known_names)
+        if not all(1 < p <= LARGEST_PERIOD for p in periods) or effects.periods != periods:
+            raise bad_argument("periods", periods, f"rows, above 1 and up to {LARGEST_PERIOD}")
+        self._check_filter(effects.filter, "effects")
+        if len(set(effects.removed)) < len(effects.removed):
+            raise bad_argument("removed", effects.removed, "different effects")
+        for removed, one_step, columns in effects.weights:
+            if (removed.known and not known) or (removed.calendar and not periods):
+                raise bad_argument("removed", tuple(removed), "columns and periods that exist")
+            check_floats(one_step, "one_step", effects.filter.size - 1)
+            check_floats(columns, "columns", known * len(FADES) if removed.known else 0)
+
+    def _check_member(self, member: Candidate) -> None:
+        panel, view, multivariate = self.panel, member.view, self.measures.multivariate
+        past, side = len(panel.past_names) + (len(panel) - 1) * multivariate, 0
+        self._check_filter(view.filter, "filter")
+        if view.side is not None:
+            self._check_filter(view.side, "side")
+            side = past * view.side.spectrum.units
+            if not past:
+                raise bad_argument("side", view.side, "None without past columns")
+        if view.alone != (multivariate and view.side is not None):
+            raise bad_argument("alone", view.alone, "True if the view shows a series the others")
+        if view.removes and view.removed not in self.effects.removed:
+            raise bad_argument("removed", tuple(view.removed), "effects with weights")
+        if len(member.own) != len(panel) * (view.alone or self.pull is not None):
+            got = Words(f"weights of {len(member.own)} series")
+            raise bad_argument("own", got, "those of each series, if series have their own")
+        for weights in (member.weights, *member.own):
+            check_floats(weights, "weights", view.filter.size + side, self.config.horizon)
+
+    def _check_filter(self, filter: Filter, name: str) -> None:
+        """Raise if the states of a filter overflow."""
+        rows = max(len(history) for history in self.panel.histories)
+        check_growth(filter.spectrum, rows, f"{name}.spectrum")
 
     @property
     def is_recursive(self) -> bool:

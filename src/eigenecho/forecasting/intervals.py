@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from eigenecho.data.stored import check_floats
+from eigenecho.errors import Words, bad_argument
 from eigenecho.types import Array, GappyPositiveArray, NonNegativeArray, Positive, PositiveArray
 
 FEW = 0.25
@@ -49,6 +51,15 @@ class Bands:
     means: NonNegativeArray
     sizes: GappyPositiveArray = field(default_factory=lambda: np.zeros(0))
     scaled: NonNegativeArray = field(default_factory=lambda: np.zeros(0))
+
+    def check(self) -> None:
+        """Raise if parts of a file do not fit each other."""
+        has_sizes = bool(self.sizes.size)
+        check_floats(self.sizes, "sizes", len(self.means) * has_sizes)
+        for name, errors in {"ratios": self.ratios, "scaled": self.scaled}.items():
+            check_floats(errors, name, None)
+            if bool(errors.size) != (has_sizes or name == "ratios") or (np.diff(errors) < 0).any():
+                raise bad_argument(name, Words(f"{len(errors)} numbers"), "sorted errors")
 
     @classmethod
     def of(

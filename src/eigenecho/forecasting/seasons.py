@@ -20,6 +20,9 @@ USUAL, UNUSUAL = 0.95, 4.0
 IN_ROWS = "A week is 7 rows of days, a day 24 of hours, a year 12 of months or 4 of quarters"
 """Common periods, for error messages."""
 
+LARGEST_PERIOD = 2**31
+"""Number of rows of a period in a file, at most."""
+
 HARMONICS = 10
 """Number of harmonics of a period, at most."""
 

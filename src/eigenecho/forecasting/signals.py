@@ -140,7 +140,7 @@ class KnownColumns:
     @classmethod
     def of(cls, known: Sequence[Array]) -> KnownColumns:
         """Return mean and scale over all series."""
-        rows = np.concatenate(known)
+        rows = np.concatenate(known or [np.zeros((1, 0))])
         deviation, size = rows.std(axis=0), np.abs(rows).max(axis=0)
         # Nothing can be learned about a column that never moved, so it never has an effect.
         return cls(rows.mean(axis=0), np.where(deviation > ROUNDING * size, deviation, NEVER))
@@ -171,7 +171,7 @@ class Measures:
         Names of the series of the fit.
     units : array (S,)
         Mean step of each of them; 0 for a constant series.
-    known : KnownColumns or None
+    known : KnownColumns
     past : array (P,)
         Mean step of the columns known up to the present only.
     multivariate : bool
@@ -181,9 +181,9 @@ class Measures:
     season: PositiveInt
     names: tuple[Hashable | None, ...]
     units: NonNegativeArray
-    known: KnownColumns | None = None
-    past: PositiveArray = field(default_factory=lambda: np.zeros(0))
-    multivariate: bool = False
+    known: KnownColumns
+    past: PositiveArray
+    multivariate: bool
 
     @classmethod
     def of(cls, panel: Panel, season: int, multivariate: bool) -> Measures:
@@ -192,13 +192,13 @@ class Measures:
         units = np.array([mean_step(fill_gaps(h.values, season).values) for h in histories])
         # Constant series say nothing about columns, unless there are no others.
         histories = tuple(h for h, unit in zip(histories, units, strict=True) if unit) or histories
-        known = [h.known for h in histories if h.known is not None and h.known.size]
-        past = [h.past for h in histories if h.past is not None and h.past.size]
+        known = [h.known for h in histories if h.known is not None]
+        past = [h.past for h in histories if h.past is not None]
         return cls(
             season,
             tuple(history.name for history in panel.histories),
             units,
-            KnownColumns.of(known) if known else None,
+            KnownColumns.of(known),
             _column_steps(past) if past else np.zeros(0),
             multivariate and bool(np.count_nonzero(units) > 1),
         )
@@ -225,8 +225,7 @@ class Measures:
         signals = []
         for i, history in enumerate(panel.histories):
             signal = fill_gaps(history.values, self.season)
-            if self.known is not None:
-                assert history.known is not None
+            if history.known is not None and history.known.size:
                 columns = np.concatenate([history.known, *ahead[i : i + 1]])
                 signal = replace(signal, known=self.known.features(columns)[signal.start :])
             signals.append(signal)
