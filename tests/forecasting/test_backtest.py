@@ -14,7 +14,7 @@ from eigenecho.data.origins import together
 from eigenecho.errors import FewRowsWarning
 from eigenecho.forecasting import backtest as module
 from eigenecho.forecasting.backtest import MEASURES, scores
-from eigenecho.forecasting.baselines import naive, naive_error, naive_season, rivals
+from eigenecho.forecasting.naive import naive, naive_error, naive_season, rivals
 
 pd = pytest.importorskip("pandas")
 H = 4

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from eigenecho.forecasting.baselines import KINDS, Baseline
+from eigenecho.forecasting.rows import BASELINES, Baseline
 
 Y = np.random.default_rng(0).normal(size=30).cumsum() + 20
 LEVEL = Y - 0.5
@@ -34,7 +34,7 @@ def by_loop(kind, season, t, horizon):
     return made
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", BASELINES)
 @pytest.mark.parametrize("season", [1, 4])
 def test_every_kind_equals_a_loop(kind, season):
     rows = np.array([0, 1, 3, 7, 8, 29])
@@ -42,7 +42,7 @@ def test_every_kind_equals_a_loop(kind, season):
     assert_allclose(made, [by_loop(kind, season, t, 9) for t in rows], rtol=1e-12)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", BASELINES)
 def test_forecast_of_a_constant_is_the_constant(kind):
     y = np.full(20, 7.25)
     made = Baseline(kind, 3).forecast(y, y, np.arange(20), 5)

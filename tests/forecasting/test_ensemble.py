@@ -9,9 +9,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from eigenecho import spectra
-from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import Candidate, Ensemble, direct, train, trimmed_mean
-from eigenecho.forecasting.rows import ViewRows
+from eigenecho.forecasting.rows import Baseline, ViewRows
 from eigenecho.forecasting.selection import FEWEST, MOST, WORK, keep_best
 from eigenecho.forecasting.signals import fill_gaps
 from eigenecho.forecasting.validation import ScoredCandidate, ValidationData, plan

@@ -15,9 +15,9 @@ from eigenecho.checks import check_known
 from eigenecho.data.clock import joined, texts
 from eigenecho.data.panel import Panel
 from eigenecho.errors import FewRowsWarning, warn
-from eigenecho.forecasting.baselines import naive, naive_error, naive_season, rivals
 from eigenecho.forecasting.candidates import runner
 from eigenecho.forecasting.fitted import FittedForecaster, fit, warn_zero_width
+from eigenecho.forecasting.naive import naive, naive_error, naive_season, rivals
 from eigenecho.forecasting.seasons import find_periods, whole_periods
 from eigenecho.forecasting.selection import ForecastConfig
 from eigenecho.pages import aligned

@@ -14,10 +14,10 @@ from eigenecho.data.panel import Panel
 from eigenecho.data.stored import check_floats
 from eigenecho.errors import FewRowsWarning, Words, bad_argument, out_of_range, warn
 from eigenecho.forecasting import effects
-from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import THREADS, Candidate, Ensemble, Run, train
 from eigenecho.forecasting.effects import Effects
 from eigenecho.forecasting.intervals import Bands
+from eigenecho.forecasting.rows import Baseline
 from eigenecho.forecasting.seasons import LARGEST_PERIOD, find_periods
 from eigenecho.forecasting.selection import ForecastConfig, Selection, select_candidates
 from eigenecho.forecasting.signals import FADES, Measures, Signal, fill_gaps

@@ -1,4 +1,4 @@
-"""Rows of one series under a view, their sums for readouts, and forecasts from them."""
+"""Rows of one series under a view, their sums for readouts, baselines, and forecasts."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.signal import correlate
 
-from eigenecho.forecasting.baselines import Baseline
+from eigenecho.checks import check_count, check_known
+from eigenecho.forecasting.seasons import LARGEST_PERIOD
 from eigenecho.forecasting.signals import Signal, logarithms
 from eigenecho.forecasting.views import Filter, View
 from eigenecho.readout import Gram, Moments
 from eigenecho.reservoir import Reservoir
 from eigenecho.rows import BlockRows
-from eigenecho.types import Array
+from eigenecho.types import Array, PositiveInt
 
 CHUNK = 1 << 21
 """Number of targets in memory at a time."""
@@ -24,6 +25,57 @@ LONG = 1000
 
 LEAST_FADE = 1e-6
 """Lower bound of 1 − |λ|² for sums by the recurrence, which lose digits below it."""
+
+BASELINES = ("level", "drift", "season", "growth")
+"""Kinds of baselines."""
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A naive forecast, made after any row of a series.
+
+    ``level``: the level. ``drift``: the last value plus the mean step so far, repeated. ``season``:
+    the last season, repeated. ``growth``: the last season plus, for each season ahead, the
+    difference between the means of the last two seasons.
+
+    All are linear in the series, and forecast a constant exactly.
+    """
+
+    kind: str = "level"
+    season: PositiveInt = 1
+
+    def check(self) -> None:
+        """Raise if a file has an unknown kind or a season that is too long."""
+        check_known(self.kind, "baseline", BASELINES)
+        check_count(self.season, "baseline", "a number of rows", 1, LARGEST_PERIOD)
+
+    @property
+    def needs(self) -> int:
+        """Number of rows before the first forecast."""
+        return {"drift": 2, "season": self.season, "growth": 2 * self.season}.get(self.kind, 1)
+
+    def forecast(self, y: Array, level: Array, rows: Array, horizon: int) -> Array:
+        """Return forecasts (len(rows), H) after rows of a series (T,) with levels (T,)."""
+        steps = np.arange(1, horizon + 1)
+        if self.kind == "level":
+            return np.repeat(level[rows, None], horizon, axis=1)
+        if self.kind == "drift":
+            slope = (y[rows] - y[0]) / np.maximum(rows, 1)
+            return y[rows, None] + slope[:, None] * steps
+        seasons = -(-steps // self.season)
+        last = y[np.maximum(rows[:, None] + steps - self.season * seasons, 0)]
+        if self.kind == "season":
+            return last
+        return last + self._growth(y, rows)[:, None] * seasons
+
+    def _growth(self, y: Array, rows: Array) -> Array:
+        """Return the difference of the means of the last two seasons; 0 if there are not two."""
+        m = self.season
+        sums = np.concatenate([[0.0], np.cumsum(y - y[0])])
+        ends = rows + 1
+        last = sums[ends] - sums[np.maximum(ends - m, 0)]
+        before = sums[np.maximum(ends - m, 0)] - sums[np.maximum(ends - 2 * m, 0)]
+        return np.where(ends >= 2 * m, (last - before) / m, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
