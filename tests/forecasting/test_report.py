@@ -11,8 +11,7 @@ import pytest
 
 import eigenecho as ee
 from eigenecho.data.containers import read
-from eigenecho.estimators.python_lines import constructor_call
-from eigenecho.forecasting.report import describe
+from eigenecho.forecasting.report import constructor_call, describe
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("matplotlib")

@@ -26,7 +26,7 @@ from eigenecho.cli.verdict import MARKS, verdicts
 from eigenecho.data.read_file import NEEDS_PYARROW, PARQUET
 from eigenecho.data.read_table import LAST, TableSeries, as_text, read_table
 from eigenecho.estimators.forecaster import Forecaster
-from eigenecho.estimators.python_lines import constructor_call
+from eigenecho.forecasting.report import constructor_call
 from eigenecho.pages import format_duration
 
 COLOURS = {"beats": "blue", "not clearly": "yellow", "does not beat": "red"}

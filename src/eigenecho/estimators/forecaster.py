@@ -27,17 +27,16 @@ from eigenecho.data.origins import origins as rows_of
 from eigenecho.data.origins import together
 from eigenecho.data.panel import Panel
 from eigenecho.errors import Words, bad_argument
-from eigenecho.estimators.python_lines import report_lines
 from eigenecho.forecasting.backtest import Backtest, run_backtest
 from eigenecho.forecasting.candidates import runner
 from eigenecho.forecasting.fitted import FittedForecaster, fit, warn_zero_width
-from eigenecho.forecasting.report import Page, write
+from eigenecho.forecasting.report import Page, report_lines, write
 from eigenecho.forecasting.seasons import IN_ROWS
 from eigenecho.forecasting.selection import ForecastConfig
 from eigenecho.progress import bar
 from eigenecho.spectra import Spectrum
 from eigenecho.threads import mapped
-from eigenecho.types import Array, Seed
+from eigenecho.types import Seed
 
 NO_ERRORS = "there are no validation errors: y has too few rows, or none observed at its end"
 
@@ -225,7 +224,7 @@ class Forecaster(BaseEstimator):
             panel = panel.container.read_context(context, context_X)
         elif context_X is not None:
             raise bad_argument("context_X", Words("columns"), "None without a context")
-        forecasts = self._forecast(panel, steps, X)
+        forecasts = fitted.forecast(panel, steps, panel.container.future(X, steps))
         if not levels:
             return panel.container.forecast(steps, {"forecast": forecasts})
         bands = []
@@ -343,7 +342,8 @@ class Forecaster(BaseEstimator):
         check_coverage(interval)
         if backtest is not None and not isinstance(backtest, Backtest):
             raise bad_argument("backtest", backtest, "a result of forecaster.backtest, or None")
-        forecasts = self._forecast(fitted.panel, self.horizon, X)
+        horizon, panel = fitted.config.horizon, fitted.panel
+        forecasts = fitted.forecast(panel, horizon, panel.container.future(X, horizon))
         lines = report_lines(self, fitted, interval, backtest)
         return write(Page(fitted, forecasts, float(interval), lines, backtest), Path(path))
 
@@ -461,12 +461,6 @@ class Forecaster(BaseEstimator):
                 'Fit with a longer horizon, or with strategy="recursive", which has no limit.',
             )  # fmt: skip
         return int(horizon)
-
-    def _forecast(self, panel: Panel, steps: int, X: Any) -> list[Array]:
-        """Return forecasts (H,) after the end of each series."""
-        ahead = panel.container.future(X, steps)
-        last = [np.array([len(history) - 1]) for history in panel.histories]
-        return [forecast for (forecast,) in self._fitted.forecasts(panel, last, steps, ahead)]
 
 
 def _bar(visible: bool) -> AbstractContextManager[Callable[[str, int, int], object] | None]:

@@ -30,7 +30,7 @@ OURS = "forecast"
 """Column of our own forecasts."""
 
 MEASURES = ("mae", "rmse", "mase", "smape", "coverage", "interval_score")
-"""Columns of a table of scores; all methods have the first four."""
+"""Columns of a DataFrame of scores; all methods have the first four."""
 
 NAMES = {"mae": "mean absolute error", "mase": "mean scaled error (mase)"}
 
@@ -147,13 +147,13 @@ class Backtest:
         return plots.backtest(self, shown, width=width)
 
     def __repr__(self) -> str:
-        table = _frame(self).to_string()
-        return "\n".join([f"Backtest: {headline(self)}", "", table, "", *sentences(self)])
+        errors = table(self).to_string()
+        return "\n".join([f"Backtest: {headline(self)}", "", errors, "", *sentences(self)])
 
     def _repr_html_(self) -> str:
         notes = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences(self))
-        table = _frame(self).to_html()
-        return f"<div><p><b>Backtest</b>: {escape(headline(self))}</p>{table}{notes}</div>"
+        errors = table(self).to_html()
+        return f"<div><p><b>Backtest</b>: {escape(headline(self))}</p>{errors}{notes}</div>"
 
 
 # Scores and text -------------------------------------------------------------------------------
@@ -235,18 +235,18 @@ def headline(tested: Backtest) -> str:
     return text
 
 
-def table(tested: Backtest) -> tuple[list[str], list[list[str]]]:
-    """Return columns and rows of a table of errors, best first, the lowest ones marked with ▸."""
+def table(tested: Backtest) -> Any:
+    """Return a DataFrame of errors as text, best first, the lowest ones marked with ▸."""
+    import pandas
+
     summary = tested.summary.sort_values(tested.measure, kind="stable")
-    names = MEASURES[:4]
-    columns = []
-    for name in names:
+    columns = {}
+    for name in MEASURES[:4]:
         numbers = summary[name].to_numpy()
         lowest = numbers == np.min(numbers, where=~np.isnan(numbers), initial=np.inf)
         marked = zip(lowest, aligned(numbers), strict=True)
-        columns.append([f"▸ {text}" if is_lowest else text for is_lowest, text in marked])
-    rows = [list(row) for row in zip(summary.index, *columns, strict=True)]
-    return ["", *names], rows
+        columns[name] = [f"▸ {text}" if is_lowest else text for is_lowest, text in marked]
+    return pandas.DataFrame(columns, list(summary.index))
 
 
 def sentences(tested: Backtest) -> list[str]:
@@ -277,13 +277,6 @@ def sentences(tested: Backtest) -> list[str]:
     if missing:
         notes.append(f"{missing} of {len(errors)} rows were not observed and are not counted.")
     return notes
-
-
-def _frame(tested: Backtest) -> Any:
-    import pandas
-
-    columns, rows = table(tested)
-    return pandas.DataFrame([row[1:] for row in rows], [row[0] for row in rows], columns[1:])
 
 
 # Running a backtest ---------------------------------------------------------------------------
@@ -363,16 +356,15 @@ def _forecast(
 ) -> list[BacktestForecast]:
     """Return our forecasts, their bounds and naive forecasts after the end of known series."""
     horizon = fitted.config.horizon
-    last = [np.array([len(history) - 1]) for history in known.histories]
     ahead = [
-        columns[row[0] + 1 : row[0] + 1 + horizon]
-        for i, row in zip(kept, last, strict=True)
+        columns[len(history) : len(history) + horizon]
+        for i, history in zip(kept, known.histories, strict=True)
         if (columns := panel.histories[i].known) is not None
     ]
-    forecasts = fitted.forecasts(known, last, horizon, ahead)
+    forecasts = fitted.forecast(known, horizon, ahead)
     levels = [0.5 - interval / 2, 0.5 + interval / 2]
     trials = []
-    for place, (history, (forecast,)) in enumerate(zip(known.histories, forecasts, strict=True)):
+    for place, (history, forecast) in enumerate(zip(known.histories, forecasts, strict=True)):
         bounds = fitted.quantiles(known, place, forecast, levels)
         lower, upper = np.full((2, horizon), np.nan) if bounds is None else bounds.T
         named = {OURS: forecast}

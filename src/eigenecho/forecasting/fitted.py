@@ -142,6 +142,11 @@ class FittedForecaster:
             return None
         return self.bands.means * self.measures.units
 
+    def forecast(self, panel: Panel, horizon: int, ahead: Sequence[Array] = ()) -> list[Array]:
+        """Return values (H,) after the end of each series; ``ahead`` as in ``forecasts``."""
+        ends = [np.array([len(history) - 1]) for history in panel.histories]
+        return [values for (values,) in self.forecasts(panel, ends, horizon, ahead)]
+
     @one_blas_thread()
     def forecasts(
         self,

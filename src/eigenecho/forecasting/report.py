@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from eigenecho.data.clock import texts
 from eigenecho.forecasting.backtest import Backtest, headline, sentences, table
 from eigenecho.forecasting.fitted import FittedForecaster
 from eigenecho.plots.outlook import Outlook, outlook
+from eigenecho.spectra import Spectrum
 from eigenecho.types import Array
 
 DRAWN = 4
@@ -27,6 +29,10 @@ LONG, ENDS = 24, 10
 
 BEFORE, FEWEST, MOST = 3, 60, 3000
 """Horizons of past rows in a figure, and the least and largest number of these rows."""
+
+
+UNUSED = ("progress", "seed")
+"""Parameters of a forecaster that do not change results."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,13 +154,13 @@ def _forecast(page: Page, series: int) -> dict[str, Any]:
 
 
 def _backtest(tested: Backtest) -> dict[str, Any]:
-    columns, rows = table(tested)
+    errors = table(tested)
     caption = "The last forecasts, the best naive one, and the true values; errors by step ahead."
     return {
         "headline": headline(tested),
         "sentences": sentences(tested),
-        "columns": ["forecast", *columns[1:]],
-        "rows": rows,
+        "columns": ["forecast", *errors.columns],
+        "rows": errors.reset_index().to_numpy().tolist(),
         "picture": pages.picture(lambda width: tested.plot(width=width), caption),
     }
 
@@ -186,3 +192,32 @@ def _members(fitted: FittedForecaster) -> dict[str, Any]:
         for member in members
     ]
     return {"columns": list(members[0]), "rows": rows}
+
+
+def constructor_call(estimator: Any) -> str:
+    """Return the call of a constructor, with the first parameter and those that are not default."""
+    parts: list[str] = []
+    for name, parameter in inspect.signature(type(estimator)).parameters.items():
+        value = getattr(estimator, name)
+        if name not in UNUSED and (not parts or repr(value) != repr(parameter.default)):
+            parts.append(f"{name}={name if isinstance(value, Spectrum) else repr(value)}")
+    return f"ee.{type(estimator).__name__}({', '.join(parts)})"
+
+
+def report_lines(
+    forecaster: Any, fitted: FittedForecaster, interval: float, backtest: Backtest | None
+) -> str:
+    """Return the code of a forecast and its backtest."""
+    panel = fitted.panel
+    beside = ", X" if panel.known_names or panel.past_names else ""
+    ahead = "X=X_ahead, " if panel.known_names else ""
+    lines = [
+        "import eigenecho as ee",
+        "",
+        f"forecaster = {constructor_call(forecaster)}",
+        f"forecaster.fit(y{beside})",
+        f"forecaster.predict({ahead}interval={interval:g})",
+    ]
+    if backtest is not None:
+        lines.append(f"forecaster.backtest(y{beside}, origins={backtest.planned})")
+    return "\n".join(lines)
