@@ -167,9 +167,7 @@ def again(forecaster, y, X=None):
     moved = [known.apply(signal, len(signal), 0) for signal in signals]
     ensemble = train(candidates, moved, stops, fitted.config.horizon, fitted.pull)
     found = clone(forecaster)
-    found.fitted_ = replace(
-        fitted, panel=panel, measures=measures, effects=known, ensemble=ensemble
-    )
+    found.fitted_ = replace(fitted, panel=panel, effects=known, ensemble=ensemble)
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -48,7 +48,6 @@ class FittedForecaster:
     panel : Panel
         Rows of the fit, after which forecasts start.
     config : ForecastConfig
-    measures : Measures
     effects : Effects
     ensemble : Ensemble
     pull : float or None
@@ -61,7 +60,6 @@ class FittedForecaster:
 
     panel: Panel
     config: ForecastConfig
-    measures: Measures
     effects: Effects
     ensemble: Ensemble
     pull: Positive | None
@@ -70,18 +68,11 @@ class FittedForecaster:
 
     def check(self) -> None:
         """Raise if parts of a file do not fit each other."""
-        panel, measures, bands = self.panel, self.measures, self.bands
-        if measures.names != tuple(history.name for history in panel.histories):
-            raise bad_argument("names", measures.names, "those of the series")
-        if measures.multivariate and not (panel.container.shared and len(panel) > 1):
-            raise bad_argument("multivariate", True, "several series that share their rows")
-        check_floats(measures.units, "units", len(panel))
-        check_floats(measures.past, "past", len(panel.past_names))
-        check_floats(measures.known.mean, "known.mean", len(panel.known_names))
-        check_floats(measures.known.scale, "known.scale", len(panel.known_names))
-        if bands is not None:
-            check_floats(bands.growth, "growth", self.config.horizon)
-            check_floats(bands.means, "means", len(panel))
+        if self.config.multivariate and not self.panel.container.shared:
+            raise bad_argument("multivariate", True, "False for series with rows of their own")
+        if self.bands is not None:
+            check_floats(self.bands.growth, "growth", self.config.horizon)
+            check_floats(self.bands.means, "means", len(self.panel))
         self._check_effects()
         if not self.ensemble.members:
             raise bad_argument("members", (), "at least one")
@@ -125,6 +116,11 @@ class FittedForecaster:
         rows = max(len(history) for history in self.panel.histories)
         check_growth(filter.spectrum, rows, f"{name}.spectrum")
 
+    @cached_property
+    def measures(self) -> Measures:
+        """Units of the series and columns of the fit."""
+        return Measures.of(self.panel, self.config.season, self.config.multivariate)
+
     @property
     def is_recursive(self) -> bool:
         """True if forecasts can be longer than the horizon of the fit."""
@@ -163,7 +159,8 @@ class FittedForecaster:
         if horizon > self.ensemble.horizon:
             check_memory(8.0 * horizon * self.ensemble.size, "horizon", horizon)
         ensemble = self.ensemble.with_horizon(horizon)
-        if self.measures.multivariate and [h.name for h in panel.histories] != list(self._numbers):
+        numbers = self.measures.numbers
+        if self.measures.multivariate and [h.name for h in panel.histories] != list(numbers):
             expected = "the series of the fit, in the same order, as each depends on the others"
             raise bad_argument("context", Words(f"{len(panel)} series"), expected)
         unscaled = self.measures.unscaled(panel, ahead)
@@ -176,7 +173,7 @@ class FittedForecaster:
                 raise bad_argument("origins", int(rows.min()), expected)
             rows = rows - start
             values = np.empty((len(rows), horizon))
-            number, anchor = self._numbers.get(history.name), ANCHOR
+            number, anchor = numbers.get(history.name), ANCHOR
             if number is not None:
                 anchor = len(self.panel.histories[number]) - self.panel.histories[number].start
             for checkpoint in np.unique(used := checkpoints(rows + 1, anchor)):
@@ -209,20 +206,17 @@ class FittedForecaster:
         signal = self.measures.in_unit(signal, history.name, len(history))
         if signal.is_constant:
             return np.repeat(forecast[:, None], len(levels), axis=1)
-        bands = self.bands.of_series(self._numbers.get(history.name)).with_horizon(len(forecast))
+        bands = self.bands.of_series(self.measures.numbers.get(history.name))
+        bands = bands.with_horizon(len(forecast))
         return np.stack([bands.quantile(level, forecast, signal.unit) for level in levels], axis=1)
-
-    @cached_property
-    def _numbers(self) -> dict[Hashable | None, int]:
-        return {history.name: i for i, history in enumerate(self.panel.histories)}
 
     @one_blas_thread()
     def update(self, panel: Panel, run: Run = THREADS) -> FittedForecaster:
         """Return the forecaster with the same candidates, trained on the rows of another panel."""
-        measures = Measures.of(panel, self.measures.season, self.measures.multivariate)
-        signals = measures.signals(panel)
+        updated = replace(self, panel=panel)
+        signals = updated.measures.signals(panel)
         learned, ensemble = _train(self.ensemble.members, signals, self.config, self.pull, run)
-        return replace(self, panel=panel, measures=measures, effects=learned, ensemble=ensemble)
+        return replace(updated, effects=learned, ensemble=ensemble)
 
     def reason(self) -> str:
         """Return why nothing was learned."""
@@ -252,15 +246,13 @@ def fit(panel: Panel, config: ForecastConfig, run: Run = THREADS) -> FittedForec
     """
     _check(panel, config)
     config = replace(config, periods=find_periods(panel, config.periods))
-    measures = Measures.of(panel, (config.seasons or (1,))[0], config.multivariate)
+    measures = Measures.of(panel, config.season, config.multivariate)
+    config = replace(config, multivariate=measures.multivariate)
     signals = measures.signals(panel)
-    selection = select_candidates(signals, config, run, measures.multivariate)
-    candidates = [_last_value()] if selection is None else selection.candidates
-    pull = None if selection is None else selection.pull
+    selection = select_candidates(signals, config, run) or Selection([_last_value()])
+    candidates, pull, bands, tried = selection
     learned, ensemble = _train(candidates, signals, config, pull, run)
-    bands = None if selection is None else _bands(selection, len(panel))
-    tried = 0 if selection is None else selection.tried
-    return FittedForecaster(panel, config, measures, learned, ensemble, pull, bands, tried)
+    return FittedForecaster(panel, config, learned, ensemble, pull, bands, tried)
 
 
 def _train(
@@ -289,31 +281,6 @@ def _last_value() -> Candidate:
     """Return the candidate that forecasts the last value."""
     view = View(LAST_VALUE, Filter(0.0, spectra.ring(1, sr=0.5)))
     return Candidate(view, Baseline("level"), "direct", 1e300)
-
-
-def _bands(selection: Selection, series: int) -> Bands | None:
-    """Return the validation errors of the ensemble; None if nothing was observed."""
-    data = selection.data
-    if all(np.isnan(truth).all() for truth in data.truths):
-        return None
-    logarithms = sum(candidate.view.logarithm for candidate in selection.candidates)
-    bands = Bands.of(
-        selection.forecasts,
-        data.truths,
-        [signal.unit for signal in data.signals],
-        2 * logarithms > len(selection.candidates),
-        data.blocks,
-        [plan.origins for plan in data.plans],
-    )
-    # Series that were not validated get the mean error.
-    means = np.full(series, np.nanmean(bands.means))
-    numbers = list(data.numbers)
-    means[numbers] = np.where(np.isnan(bands.means), np.nanmean(bands.means), bands.means)
-    if not bands.sizes.size:
-        return replace(bands, means=means)
-    sizes = np.full(series, np.nan)
-    sizes[numbers] = bands.sizes
-    return replace(bands, means=means, sizes=sizes)
 
 
 def _check(panel: Panel, config: ForecastConfig) -> None:

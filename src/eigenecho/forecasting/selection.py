@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from eigenecho.checks import check_count, check_known
 from eigenecho.errors import Words, bad_argument
 from eigenecho.forecasting import effects
 from eigenecho.forecasting.candidates import PULLS, STRATEGIES, Candidate, Run, trimmed_mean
+from eigenecho.forecasting.intervals import Bands
 from eigenecho.forecasting.rows import Baseline, ViewRows
 from eigenecho.forecasting.seasons import whole_periods
 from eigenecho.forecasting.signals import RemovedEffects, Signal, moving_series
@@ -100,9 +102,13 @@ class ForecastConfig:
         """Periods in whole rows."""
         return whole_periods(self.periods)
 
+    @property
+    def season(self) -> int:
+        """Shortest season; 1 if there is none."""
+        return min(self.seasons, default=1)
 
-@dataclass(frozen=True, eq=False)
-class Selection:
+
+class Selection(NamedTuple):
     """Selected candidates.
 
     Attributes
@@ -111,37 +117,31 @@ class Selection:
         Best first.
     pull : float or None
         Ridge that pulls the weights of a series to those of all; None if series share weights.
-    data : ValidationData
-    forecasts : list of arrays (O, H)
-        Validation forecasts of the ensemble, for each series.
+    bands : Bands or None
+        Validation errors of the ensemble; None if nothing was observed.
     tried : int
         Number of candidates that were scored.
     """
 
-    candidates: list[Candidate]
-    pull: float | None
-    data: ValidationData
-    forecasts: list[Array]
-    tried: int
+    candidates: Sequence[Candidate]
+    pull: float | None = None
+    bands: Bands | None = None
+    tried: int = 0
 
 
 @one_blas_thread()
 def select_candidates(
-    signals: Sequence[Signal],
-    config: ForecastConfig,
-    run: Run,
-    multivariate: bool = False,
+    signals: Sequence[Signal], config: ForecastConfig, run: Run
 ) -> Selection | None:
     """Score the candidates of all views and select the best; None if all series are too short.
 
-    Views are scored in parallel. ``multivariate`` means that the past columns of a series are the
-    other series.
+    Views are scored in parallel.
     """
     data = _validation_data(signals, config)
     if data is None:
         return None
     rows = int(np.median([plan.kept for plan in data.plans]))
-    views = candidate_views(data, rows, config, multivariate)
+    views = candidate_views(data, rows, config)
     baselines = baselines_for(rows, config.seasons)
     score = partial(data.score, baselines=baselines, strategy=config.strategy)
     # The order of the views, not of their completion, decides between equal candidates.
@@ -152,23 +152,26 @@ def select_candidates(
     candidates = [one.candidate for one in best]
     shared = _combine([one.forecasts for one in best])
     pull, forecasts = _select_pull(data, candidates, shared, config.sharing)
-    return Selection(candidates, pull, data, forecasts, len(scored))
+    bands = _bands(data, candidates, forecasts, len(signals))
+    return Selection(candidates, pull, bands, len(scored))
 
 
 def _validation_data(signals: Sequence[Signal], config: ForecastConfig) -> ValidationData | None:
     """Return series and plans for scoring, without constant series if others move."""
-    plans = [plan(min(len(s), ROWS), config.horizon, config.validation) for s in signals]
-    fitting = [i for i in moving_series(signals) if plans[i] is not None]
-    if not fitting:
+    plans = {}
+    for number in moving_series(signals):
+        split = plan(min(len(signals[number]), ROWS), config.horizon, config.validation)
+        if split is not None:
+            plans[number] = split
+    if not plans:
         return None
-    places = np.linspace(0, len(fitting) - 1, min(SERIES, len(fitting))).astype(int)
-    numbers = [fitting[place] for place in places]
-    some_plans = [one for i in numbers if (one := plans[i]) is not None]
-    stops = [one.stops[0] for one in some_plans]
-    some = [signals[i].cut(max(len(signals[i]) - ROWS, 0)) for i in numbers]
-    learned = effects.learn(some, stops, config.periods, _logarithms(some))
-    shifted = [learned.apply(s, stop, 0) for s, stop in zip(some, stops, strict=True)]
-    return ValidationData(shifted, some_plans, numbers)
+    places = np.linspace(0, len(plans) - 1, min(SERIES, len(plans))).astype(int)
+    numbers = [list(plans)[place] for place in places]
+    stops = [plans[i].stops[0] for i in numbers]
+    last_rows = [signals[i].cut(max(len(signals[i]) - ROWS, 0)) for i in numbers]
+    learned = effects.learn(last_rows, stops, config.periods, _logarithms(last_rows))
+    shifted = [learned.apply(s, stop, 0) for s, stop in zip(last_rows, stops, strict=True)]
+    return ValidationData(shifted, [plans[i] for i in numbers], numbers)
 
 
 def _logarithms(signals: Sequence[Signal]) -> tuple[bool, ...]:
@@ -177,9 +180,7 @@ def _logarithms(signals: Sequence[Signal]) -> tuple[bool, ...]:
     return (False, True) if positive else (False,)
 
 
-def candidate_views(
-    data: ValidationData, rows: int, config: ForecastConfig, multivariate: bool = False
-) -> list[View]:
+def candidate_views(data: ValidationData, rows: int, config: ForecastConfig) -> list[View]:
     """Return all views: values or logarithms, several levels and spectra, with columns or not."""
     removed = [RemovedEffects(logarithm) for logarithm in _logarithms(data.signals)]
     removed += data.signals[0].shifts
@@ -190,17 +191,18 @@ def candidate_views(
     if config.level is not None:
         levels = (config.level,)
     views = []
-    for one in removed:
+    for effect in removed:
         # If the calendar is removed, no rings are needed for it.
-        named = candidate_spectra(rows, () if one.calendar else config.seasons)
+        named = candidate_spectra(rows, () if effect.calendar else config.seasons)
         if config.spectrum is not None:
             named = {"given": config.spectrum}
-        views += [
-            View(name, Filter(level, spectrum), one, side, multivariate and side is not None)
-            for side in sides
-            for level in levels
-            for name, spectrum in named.items()
-        ]
+        for side in sides:
+            alone = config.multivariate and side is not None
+            views += [
+                View(name, Filter(level, spectrum), effect, side, alone)
+                for level in levels
+                for name, spectrum in named.items()
+            ]
     return views
 
 
@@ -270,3 +272,24 @@ def _forecasts_by_pull(data: ValidationData, candidate: Candidate) -> list[list[
             ]
         )
     return [data.forecasts(rows, candidate.baseline, weights) for weights in choices]
+
+
+def _bands(
+    data: ValidationData, candidates: Sequence[Candidate], forecasts: Sequence[Array], series: int
+) -> Bands | None:
+    """Return the validation errors of the ensemble; None if nothing was observed."""
+    if all(np.isnan(truth).all() for truth in data.truths):
+        return None
+    logarithms = sum(candidate.view.logarithm for candidate in candidates)
+    units = [signal.unit for signal in data.signals]
+    origins = [plan.origins for plan in data.plans]
+    relative = 2 * logarithms > len(candidates)
+    bands = Bands.of(forecasts, data.truths, units, relative, data.blocks, origins)
+    # Series that were not validated get the mean error.
+    mean, numbers = np.nanmean(bands.means), list(data.numbers)
+    means, sizes = np.full(series, mean), bands.sizes
+    means[numbers] = np.where(np.isnan(bands.means), mean, bands.means)
+    if sizes.size:
+        sizes = np.full(series, np.nan)
+        sizes[numbers] = bands.sizes
+    return replace(bands, means=means, sizes=sizes)

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.signal import lfilter
 
 from eigenecho.data.panel import Panel
-from eigenecho.types import Array, NonNegativeArray, PositiveArray, PositiveInt
+from eigenecho.types import Array
 
 FADES = (0.0, 2.0, 8.0)
 """Time constants, in rows, of the running means of a known column; 0 is the column itself."""
@@ -135,7 +135,7 @@ class KnownColumns:
     """Mean and scale (k,) of the columns known ahead, which turn them into features."""
 
     mean: Array
-    scale: PositiveArray
+    scale: Array
 
     @classmethod
     def of(cls, known: Sequence[Array]) -> KnownColumns:
@@ -167,8 +167,8 @@ class Measures:
     ----------
     season : int
         Season for filling gaps.
-    names : tuple of Hashable or None
-        Names of the series of the fit.
+    numbers : dict of Hashable or None
+        Position of each series of the fit by its name.
     units : array (S,)
         Mean step of each of them; 0 for a constant series.
     known : KnownColumns
@@ -178,11 +178,11 @@ class Measures:
         True if each series is shown the others as such columns, which takes two that move.
     """
 
-    season: PositiveInt
-    names: tuple[Hashable | None, ...]
-    units: NonNegativeArray
+    season: int
+    numbers: dict[Hashable | None, int]
+    units: Array
     known: KnownColumns
-    past: PositiveArray
+    past: Array
     multivariate: bool
 
     @classmethod
@@ -196,7 +196,7 @@ class Measures:
         past = [h.past for h in histories if h.past is not None]
         return cls(
             season,
-            tuple(history.name for history in panel.histories),
+            {history.name: i for i, history in enumerate(panel.histories)},
             units,
             KnownColumns.of(known),
             _column_steps(past) if past else np.zeros(0),
@@ -207,10 +207,6 @@ class Measures:
     def median_unit(self) -> float:
         """Median unit of the series that move; 0 if none does."""
         return float(np.median(self.units[self.units > 0])) if self.units.any() else 0.0
-
-    @cached_property
-    def _by_name(self) -> dict[Hashable | None, float]:
-        return dict(zip(self.names, self.units.tolist(), strict=True))
 
     def signals(self, panel: Panel, ahead: Sequence[Array] = ()) -> list[Signal]:
         """Return the series of a panel in units of all of their rows.
@@ -256,7 +252,8 @@ class Measures:
 
     def in_unit(self, signal: Signal, name: Hashable | None, stop: int) -> Signal:
         """Return a signal with the unit of its rows before row ``stop`` of the caller."""
-        default = self._by_name.get(name, self.median_unit)
+        number = self.numbers.get(name)
+        default = self.median_unit if number is None else float(self.units[number])
         return signal.with_unit(max(stop - signal.start, 0), default)
 
 
