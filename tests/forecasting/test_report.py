@@ -11,7 +11,7 @@ import pytest
 
 import eigenecho as ee
 from eigenecho.data.containers import read
-from eigenecho.forecasting.report import constructor_call, describe
+from eigenecho.forecasting.report import constructor_call
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("matplotlib")
@@ -157,15 +157,21 @@ def test_report_needs_a_fitted_forecaster(tmp_path):
         quick().fit(monthly()).report(tmp_path / "x.html", interval=2)
 
 
-def test_description_of_the_selected_models():
+@pytest.mark.usefixtures("sketched")
+def test_description_of_the_selected_models(tmp_path):
     forecaster = ee.Forecaster(6, strategy="direct").fit(np.exp(monthly() / 10))
-    found = describe(forecaster.fitted_)
-    members = forecaster.members_
-    assert found["seasons"] == "12 rows"
-    assert found["ensemble"].startswith(f"trimmed mean of {len(members)} out of ")
-    assert "weights" not in found
-    panel = quick(sharing="own").fit([monthly(), monthly(60, 1)])
-    assert "of each series" in describe(panel.fitted_)["weights"]
+    page = words(written(forecaster, tmp_path))
+    fitted, members = forecaster.fitted_, len(forecaster.members_)
+    assert f"seasons 12 rows ensemble trimmed mean of {members} out of {fitted.tried} " in page
+    kind = "relative" if fitted.bands.relative else "absolute"
+    assert f"quantiles of {kind} validation errors, by step ahead" in page
+    assert "weights" not in page
+    for sharing, text in {
+        "own": "own weights of each series, shrunk",
+        "shared": "shared by",
+    }.items():
+        panel = quick(sharing=sharing).fit([monthly(), monthly(60, 1)])
+        assert f"weights {text}" in words(written(panel, tmp_path))
 
 
 def test_python_code_reproduces_the_forecast():

@@ -8,7 +8,7 @@ from eigenecho import pages
 from eigenecho.cli.forecast_table import TableForecast, times_with_future
 from eigenecho.cli.verdict import MARGIN, MARKS, verdicts
 from eigenecho.data.read_table import as_text
-from eigenecho.forecasting.report import Page, contents
+from eigenecho.forecasting.report import contents
 
 
 def write_page(
@@ -22,7 +22,7 @@ def write_page(
     fitted, series, horizon = result.forecaster.fitted_, result.series, result.forecaster.horizon
     forecasts = dict(list(result.future.groupby("unique_id")["forecast"]))
     means = [forecasts[str(history.name)].to_numpy() for history in fitted.panel.histories]
-    values = contents(Page(fitted, means, result.interval, code, result.backtest))
+    values = contents(fitted, means, result.interval, result.backtest)
     if series.is_counted:
         # The forecaster counts rows; only the table has their times.
         times = times_with_future(series, next(iter(series.times)), horizon)
@@ -30,6 +30,7 @@ def write_page(
         ends = [as_text(times[i]) for i in (0, first - 1, first, first + horizon - 1)]
         values |= {"step": "1 row", "span": ends[:2], "ahead": ends[2:]}
     values |= {
+        "code": code,
         "source": source,
         "predictions": table,
         "notes": series.notes,

@@ -30,7 +30,7 @@ from eigenecho.errors import Words, bad_argument
 from eigenecho.forecasting.backtest import Backtest, run_backtest
 from eigenecho.forecasting.candidates import runner
 from eigenecho.forecasting.fitted import FittedForecaster, fit, warn_zero_width
-from eigenecho.forecasting.report import Page, report_lines, write
+from eigenecho.forecasting.report import write
 from eigenecho.forecasting.seasons import IN_ROWS
 from eigenecho.forecasting.selection import ForecastConfig
 from eigenecho.progress import bar
@@ -344,8 +344,7 @@ class Forecaster(BaseEstimator):
             raise bad_argument("backtest", backtest, "a result of forecaster.backtest, or None")
         horizon, panel = fitted.config.horizon, fitted.panel
         forecasts = fitted.forecast(panel, horizon, panel.container.future(X, horizon))
-        lines = report_lines(self, fitted, interval, backtest)
-        return write(Page(fitted, forecasts, float(interval), lines, backtest), Path(path))
+        return write(Path(path), self, forecasts, float(interval), backtest)
 
     @takes_tensors
     def update(self, y_new: Any, X_new: Any = None) -> Self:

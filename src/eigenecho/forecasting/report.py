@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from eigenecho import pages
 from eigenecho.data.clock import texts
+from eigenecho.data.panel import History
 from eigenecho.forecasting.backtest import Backtest, headline, sentences, table
 from eigenecho.forecasting.fitted import FittedForecaster
 from eigenecho.plots.outlook import Outlook, outlook
@@ -30,158 +30,127 @@ LONG, ENDS = 24, 10
 BEFORE, FEWEST, MOST = 3, 60, 3000
 """Horizons of past rows in a figure, and the least and largest number of these rows."""
 
-
 UNUSED = ("progress", "seed")
 """Parameters of a forecaster that do not change results."""
 
 
-@dataclass(frozen=True, eq=False)
-class Page:
-    """Content of a page.
-
-    Attributes
-    ----------
-    fitted : FittedForecaster
-    made : list of arrays (H,)
-        Forecast of each series.
-    interval : float or None
-        Coverage of the intervals; None for no intervals.
-    lines : str
-        Python code that reproduces the forecast.
-    backtest : Backtest or None
-    """
-
-    fitted: FittedForecaster
-    made: Sequence[Array]
-    interval: float | None
-    lines: str
-    backtest: Backtest | None = None
-
-    def name(self, series: int) -> str:
-        """Return the name of a series."""
-        name = self.fitted.panel.histories[series].name
-        return "y" if name is None else str(name)
-
-    def ahead(self, series: int) -> Any:
-        """Return the times of the forecast of a series."""
-        return self.fitted.panel.container.clocks[series].ahead(len(self.made[series]))
-
-    def bounds(self, series: int) -> Array | None:
-        """Return lower and upper bounds (H, 2); None if there are none."""
-        if self.interval is None:
-            return None
-        levels = [0.5 - self.interval / 2, 0.5 + self.interval / 2]
-        return self.fitted.quantiles(self.fitted.panel, series, self.made[series], levels)
-
-
-def write(page: Page, path: Path) -> Path:
-    """Write the page and return its path."""
-    environment = pages.environment("eigenecho.forecasting")
-    text = environment.get_template("report.html.jinja").render(contents(page))
+def write(
+    path: Path,
+    forecaster: Any,
+    forecasts: Sequence[Array],
+    interval: float,
+    backtest: Backtest | None,
+) -> Path:
+    """Write a page about the forecasts (H,) of a forecaster and return its path."""
+    values = contents(forecaster.fitted_, forecasts, interval, backtest)
+    template = pages.environment("eigenecho.forecasting").get_template("report.html.jinja")
+    text = template.render(values, constructor=constructor_call(forecaster))
     pages.write_whole(path, text.encode())
     return path
 
 
-def contents(page: Page) -> dict[str, Any]:
-    """Return the variables of the template. Series are sorted by expected error, descending."""
-    panel, errors = page.fitted.panel, page.fitted.expected_errors
+def contents(
+    fitted: FittedForecaster,
+    forecasts: Sequence[Array],
+    interval: float | None,
+    backtest: Backtest | None,
+) -> dict[str, Any]:
+    """Return the variables of the template. Series are sorted by expected error, descending.
+
+    Without an ``interval``, the page has no prediction intervals.
+    """
+    panel, errors = fitted.panel, fitted.expected_errors
     order = list(range(len(panel))) if errors is None else list(np.argsort(-errors))
-    times, ahead = panel.container.times(panel, order[0]), page.ahead(order[0])
+    drawn = [_outlook(fitted, i, forecasts[i], interval) for i in order[:DRAWN]]
+    times, ahead = panel.container.times(panel, order[0]), drawn[0].ahead
     return {
-        "names": [page.name(i) for i in order],
+        "fitted": fitted,
         "count": len(panel),
-        "horizon": len(page.made[0]),
+        "horizon": len(forecasts[0]),
         "step": panel.container.step,
         "span": [texts(times[:1])[0], texts(times[-1:])[0]],
         "ahead": [texts(ahead[:1])[0], texts(ahead[-1:])[0]],
         "rows": sum(len(history) for history in panel.histories),
         "unobserved": sum(int(np.isnan(history.values).sum()) for history in panel.histories),
-        "percent": "" if page.interval is None else f"{100 * page.interval:.3g} %",
-        "picture": _picture(page, order[:DRAWN]),
+        "interval": interval,
+        "picture": _picture(drawn, interval or 0.0),
         "error": "" if errors is None else f"{errors[order[0]]:.3g}",
-        "listed": _list(page, order[:LISTED]),
-        "forecasts": [{"name": page.name(i), **_forecast(page, i)} for i in order[:DRAWN]],
-        "chosen": describe(page.fitted),
-        "members": _members(page.fitted),
-        "columns": {"ahead": panel.known_names, "past": panel.past_names},
-        "lines": page.lines,
-        "backtest": None if page.backtest is None else _backtest(page.backtest),
+        "listed": _list(fitted, forecasts, order[:LISTED]),
+        "forecasts": [_forecast(part) for part in drawn],
+        "members": _members(fitted),
+        "backtest": None if backtest is None else _backtest(backtest),
     }
 
 
-def _picture(page: Page, series: Sequence[int]) -> pages.Picture:
-    panel, parts = page.fitted.panel, []
-    for i in series:
-        values = panel.histories[i].values
-        rows = min(len(values), max(BEFORE * len(page.made[i]), FEWEST), MOST)
-        times, bounds = panel.container.times(panel, i)[-rows:], page.bounds(i)
+def _name(history: History) -> str:
+    return "y" if history.name is None else str(history.name)
+
+
+def _outlook(
+    fitted: FittedForecaster, series: int, forecast: Array, interval: float | None
+) -> Outlook:
+    """Return the last rows of a series and its forecast."""
+    panel, lower, upper = fitted.panel, None, None
+    history = panel.histories[series]
+    rows = min(len(history), max(BEFORE * len(forecast), FEWEST), MOST)
+    times, ahead = panel.container.times(panel, series), panel.container.clocks[series]
+    if interval is not None:
+        levels = [0.5 - interval / 2, 0.5 + interval / 2]
+        bounds = fitted.quantiles(panel, series, forecast, levels)
         lower, upper = (None, None) if bounds is None else bounds.T
-        past = page.name(i), times, values[-rows:]
-        parts.append(Outlook(*past, page.ahead(i), page.made[i], lower, upper))
-    share = page.interval or 0.0
+    past = _name(history), times[-rows:], history.values[-rows:]
+    return Outlook(*past, ahead.ahead(len(forecast)), forecast, lower, upper)
+
+
+def _picture(parts: Sequence[Outlook], interval: float) -> pages.Picture:
     caption = "The last rows and the forecast."
     if parts[0].lower is not None:
-        caption += f" Shaded: {100 * share:.3g} % prediction interval."
-    return pages.picture(lambda width: outlook(parts, share, width=width), caption)
+        caption += f" Shaded: {100 * interval:.3g} % prediction interval."
+    return pages.picture(lambda width: outlook(parts, interval, width=width), caption)
 
 
-def _list(page: Page, series: Sequence[int]) -> dict[str, Any]:
+def _list(
+    fitted: FittedForecaster, forecasts: Sequence[Array], series: Sequence[int]
+) -> dict[str, Any]:
     """Return a table of last values, forecasts and expected errors, with a row for each series."""
-    errors = page.fitted.expected_errors
+    errors = fitted.expected_errors
     rows = []
     for i in series:
-        values = page.fitted.panel.histories[i].values
-        last, made = values[~np.isnan(values)][-1], page.made[i]
+        history, forecast = fitted.panel.histories[i], forecasts[i]
+        last = history.values[~np.isnan(history.values)][-1]
         error = np.nan if errors is None else errors[i]
-        finest = error if error > 0 else None
-        rows.append([page.name(i), *pages.aligned([last, made[0], made[-1], error], finest)])
-    steps = len(page.made[0])
+        numbers = [last, forecast[0], forecast[-1], error]
+        rows.append([_name(history), *pages.aligned(numbers, error if error > 0 else None)])
+    steps = len(forecasts[0])
     columns = ["series", "last value", "next", f"{steps} steps ahead", "expected error"]
     return {"columns": columns, "rows": rows}
 
 
-def _forecast(page: Page, series: int) -> dict[str, Any]:
+def _forecast(part: Outlook) -> dict[str, Any]:
     """Return the forecast of a series as a table, without the middle if it is long."""
-    made, bounds = page.made[series], page.bounds(series)
-    finest = None if bounds is None else float(np.min(bounds[:, 1] - bounds[:, 0])) / 2
-    numbers = [made] if bounds is None else [made, *bounds.T]
+    numbers, finest = [part.forecast], None
+    if part.lower is not None and part.upper is not None:
+        numbers += [part.lower, part.upper]
+        finest = float(np.min(part.upper - part.lower)) / 2
     columns = [pages.aligned(column, finest or None) for column in numbers]
-    rows = [list(row) for row in zip(texts(page.ahead(series)), *columns, strict=True)]
+    rows = [list(row) for row in zip(texts(part.ahead), *columns, strict=True)]
     if len(rows) > LONG:
         rows = [*rows[:ENDS], ["…"] * len(rows[0]), *rows[-ENDS:]]
     names = ["time", "forecast", "lower", "upper"]
-    return {"columns": names[: 1 + len(numbers)], "rows": rows}
+    return {"name": part.name, "columns": names[: 1 + len(numbers)], "rows": rows}
 
 
 def _backtest(tested: Backtest) -> dict[str, Any]:
     errors = table(tested)
     caption = "The last forecasts, the best naive one, and the true values; errors by step ahead."
     return {
+        "planned": tested.planned,
         "headline": headline(tested),
         "sentences": sentences(tested),
         "columns": ["forecast", *errors.columns],
         "rows": errors.reset_index().to_numpy().tolist(),
         "picture": pages.picture(lambda width: tested.plot(width=width), caption),
     }
-
-
-def describe(fitted: FittedForecaster) -> dict[str, str]:
-    """Return a description of the ensemble, by topic."""
-    members, seasons, bands = fitted.ensemble.members, fitted.config.seasons, fitted.bands
-    topics = {
-        "seasons": f"{', '.join(map(str, seasons))} rows" if seasons else "none",
-        "ensemble": f"trimmed mean of {len(members)} out of {fitted.tried} candidates",
-    }
-    if not fitted.tried:
-        topics["ensemble"] = "the last value: too few rows to learn from"
-    if len(fitted.panel) > 1:
-        own = "own weights of each series" + ", shrunk to shared ones" * (fitted.pull is not None)
-        topics["weights"] = own if members[0].own else "shared by all series"
-    if bands is not None:
-        kind = "relative" if bands.relative else "absolute"
-        by = "step ahead and series" if bands.sizes.size else "step ahead"
-        topics["intervals"] = f"quantiles of {kind} validation errors, by {by}"
-    return topics
 
 
 def _members(fitted: FittedForecaster) -> dict[str, Any]:
@@ -202,22 +171,3 @@ def constructor_call(estimator: Any) -> str:
         if name not in UNUSED and (not parts or repr(value) != repr(parameter.default)):
             parts.append(f"{name}={name if isinstance(value, Spectrum) else repr(value)}")
     return f"ee.{type(estimator).__name__}({', '.join(parts)})"
-
-
-def report_lines(
-    forecaster: Any, fitted: FittedForecaster, interval: float, backtest: Backtest | None
-) -> str:
-    """Return the code of a forecast and its backtest."""
-    panel = fitted.panel
-    beside = ", X" if panel.known_names or panel.past_names else ""
-    ahead = "X=X_ahead, " if panel.known_names else ""
-    lines = [
-        "import eigenecho as ee",
-        "",
-        f"forecaster = {constructor_call(forecaster)}",
-        f"forecaster.fit(y{beside})",
-        f"forecaster.predict({ahead}interval={interval:g})",
-    ]
-    if backtest is not None:
-        lines.append(f"forecaster.backtest(y{beside}, origins={backtest.planned})")
-    return "\n".join(lines)
