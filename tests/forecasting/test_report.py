@@ -166,10 +166,8 @@ def test_description_of_the_selected_models(tmp_path):
     kind = "relative" if fitted.bands.relative else "absolute"
     assert f"quantiles of {kind} validation errors, by step ahead" in page
     assert "weights" not in page
-    for sharing, text in {
-        "own": "own weights of each series, shrunk",
-        "shared": "shared by",
-    }.items():
+    texts = {"own": "own weights of each series, shrunk", "shared": "shared by all series"}
+    for sharing, text in texts.items():
         panel = quick(sharing=sharing).fit([monthly(), monthly(60, 1)])
         assert f"weights {text}" in words(written(panel, tmp_path))
 

@@ -16,7 +16,7 @@ def test_no_origin_uses_later_training_rows(rows, horizon, judged):
     if made is None:
         assert rows < 2 * horizon + LEAST or rows < horizon + 2 * LEAST
         return
-    folds = [made.origins[made.fold(i)] for i in range(len(made.stops))]
+    folds = made.origins_by_fold
     # Each origin is in exactly one fold, in order.
     assert np.array_equal(np.concatenate(folds), made.origins)
     assert np.all(np.diff(made.origins) > 0)

@@ -135,7 +135,11 @@ def _learn(
         one_step = _one_step_weights(filter, rest, series)
         if known:
             rest = [s.z - b for s, b in zip(series, by_calendar, strict=True)]
-            columns = _column_weights(filter, one_step, rest, series)
+            parts = (
+                _regression(filter, one_step, _responses(filter, one_step, s.known), z, s.observed)
+                for s, z in zip(series, rest, strict=True)
+            )
+            columns = _regress(parts, series[0].known.shape[1])
             by_columns = [s.known @ columns for s in series]
         if periods:
             responses = _responses(filter, one_step, waves)
@@ -159,27 +163,9 @@ def _one_step_weights(filter: Filter, rest: Sequence[Array], series: Sequence[_S
     return _regress(parts(), filter.size - 1)
 
 
-def _column_weights(
-    filter: Filter, one_step: Array, rest: Sequence[Array], series: Sequence[_Series]
-) -> Array:
-    """Return the weights (F,) of known columns."""
-    parts = (
-        _Regression(
-            [(0, _responses(filter, one_step, s.known))],
-            _errors(filter, one_step, z),
-            s.observed[1:],
-        )
-        for z, s in zip(rest, series, strict=True)
-    )
-    return _regress(parts, series[0].known.shape[1])
-
-
 def _profile(filter: Filter, one_step: Array, responses: Array, z: Array, observed: Array) -> Array:
     """Return the weights of calendar columns, whose responses start with the series."""
-    if len(z) < 2:
-        return np.zeros(responses.shape[1])
-    errors = _errors(filter, one_step, z)
-    part = _Regression([(0, responses[: len(errors)])], errors, observed[1 : len(z)])
+    part = _regression(filter, one_step, responses, z, observed)
     return _regress([part], responses.shape[1])
 
 
@@ -189,6 +175,14 @@ class _Regression(NamedTuple):
     blocks: Iterable[tuple[int, Array]]
     targets: Array
     observed: Array
+
+
+def _regression(
+    filter: Filter, one_step: Array, responses: Array, z: Array, observed: Array
+) -> _Regression:
+    """Return the regression of one-step errors of a series on those of columns."""
+    errors = _errors(filter, one_step, z)
+    return _Regression([(0, responses[: len(errors)])], errors, observed[1 : len(z)])
 
 
 def _regress(parts: Iterable[_Regression], size: int) -> Array:

@@ -90,16 +90,16 @@ def _outlook(
     fitted: FittedForecaster, series: int, forecast: Array, interval: float | None
 ) -> Outlook:
     """Return the last rows of a series and its forecast."""
-    panel, lower, upper = fitted.panel, None, None
+    panel, bounds = fitted.panel, None
     history = panel.histories[series]
-    rows = min(len(history), max(BEFORE * len(forecast), FEWEST), MOST)
-    times, ahead = panel.container.times(panel, series), panel.container.clocks[series]
     if interval is not None:
         levels = [0.5 - interval / 2, 0.5 + interval / 2]
         bounds = fitted.quantiles(panel, series, forecast, levels)
-        lower, upper = (None, None) if bounds is None else bounds.T
-    past = _name(history), times[-rows:], history.values[-rows:]
-    return Outlook(*past, ahead.ahead(len(forecast)), forecast, lower, upper)
+    rows = min(len(history), max(BEFORE * len(forecast), FEWEST), MOST)
+    times = panel.container.times(panel, series)[-rows:]
+    ahead = panel.container.clocks[series].ahead(len(forecast))
+    lower, upper = (None, None) if bounds is None else bounds.T
+    return Outlook(_name(history), times, history.values[-rows:], ahead, forecast, lower, upper)
 
 
 def _picture(parts: Sequence[Outlook], interval: float) -> pages.Picture:

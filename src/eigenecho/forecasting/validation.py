@@ -56,11 +56,10 @@ class Plan:
     stops: tuple[int, ...]
     origins: Array
 
-    def fold(self, number: int) -> slice:
-        """Return the places of the origins of a fold."""
-        edges = (*self.stops, self.rows + 1)
-        first, last = np.searchsorted(self.origins + 1, [edges[number], edges[number + 1]])
-        return slice(int(first), int(last))
+    @property
+    def origins_by_fold(self) -> list[Array]:
+        """The origins of each fold."""
+        return np.split(self.origins, np.searchsorted(self.origins + 1, self.stops[1:]))
 
     @property
     def blocks(self) -> float:
@@ -201,16 +200,12 @@ class ValidationData:
         weights: Sequence[Sequence[Array]],
     ) -> list[Array]:
         """Return forecasts (…, O, H) of each series by its weights (…, N', H) of each fold."""
-        return [
-            np.concatenate(
-                [
-                    one.forecast(baseline, fold_weights, plan.origins[plan.fold(fold)])
-                    for fold, fold_weights in enumerate(folds)
-                ],
-                axis=-2,
-            )
-            for one, plan, folds in zip(rows, self.plans, weights, strict=True)
-        ]
+        forecasts = []
+        for series, plan, folds in zip(rows, self.plans, weights, strict=True):
+            each = zip(folds, plan.origins_by_fold, strict=True)
+            parts = [series.forecast(baseline, part, origins) for part, origins in each]
+            forecasts.append(np.concatenate(parts, axis=-2))
+        return forecasts
 
 
 def merge_series(sums: Sequence[Sequence[Sums]]) -> list[Sums]:
