@@ -241,10 +241,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     def _fit(self, X: Any, y: Any) -> None:
         settings = self._settings()
         inputs, outputs, container = validation.training_series(settings, X, y, self)
-        if X is None:
-            validation.warn_if_single_rows(outputs, container, "y")
-        else:
-            validation.warn_if_single_rows(inputs, container)
+        validation.warn_if_single_rows(inputs, container, "y" if X is None else "X")
         if settings.recipe.learns_spectrum:
             settings = learn_spectrum(settings, inputs, outputs, self.seed)
         drawn = settings.draw(inputs[0].shape[1], outputs[0].shape[1], self.seed)
@@ -285,45 +282,45 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             Initial states of the series, without a new warmup: ``final_state_`` continues the last
             series. Zero by default, and ``warmup`` rows are left out.
         """
-        if not hasattr(self, "model_"):
-            if initial_state is not None:
+        with validation.all_or_nothing(self):
+            if hasattr(self, "model_"):
+                self._fit_further(X, y, initial_state)
+            elif initial_state is None:
+                self._fit(X, y)
+            else:
                 expected = "None in the first call, which fits"
                 raise bad_argument("initial_state", Words("state"), expected)
-            with validation.all_or_nothing(self):
-                self._fit(X, y)
-            return self
-        with validation.all_or_nothing(self):
-            settings, before, model = self._settings(), self._fitted, self.model_
-            inputs, outputs, container = validation.training_series(
-                settings, X, y, self, reset=False
-            )
-            validation.output_names(y, before.output_names, series=True)
-            if initial_state is None:
-                validation.warn_if_single_rows(inputs, container)
-            starts = initial_states(model, initial_state, len(inputs), container.kind)
-            if model.is_diagonal:
-                validation.warn_if_unstable(self.effective_radius_, max(map(len, inputs)))
-            skipped = [settings.warmup if start is None else 0 for start in starts]
-            check_lengths(inputs, outputs, max(skipped, default=0))
-            penalty = before.trained.evidence.groups[0].penalty
-            problem = model.problem(inputs, outputs, penalty, starts)
-            if len(problem.parts) > 1:
-                got, expected = "gaps at different rows", "gaps at the same rows in all columns"
-                raise bad_argument("y", Words(got), expected, "Fit on all rows at once.")
-            block = [(skip, len(u)) for skip, u in zip(skipped, inputs, strict=True)]
-            kind = validation.target_kind(inputs, outputs)
-            fitted = FittedNetwork.of(
-                problem,
-                update(before.trained, problem, block),
-                to_host(outputs[-1][-1]),
-                lr=before.lr,
-                flat=before.flat,
-                target=validation.merge_kinds(before.target, kind),
-                drawn=before.drawn,
-                output_names=before.output_names,
-            )
-            fitted.attach_to(self)
         return self
+
+    def _fit_further(self, X: Any, y: Any, initial_state: Any) -> None:
+        settings, before, model = self._settings(), self._fitted, self.model_
+        inputs, outputs, container = validation.training_series(settings, X, y, self, reset=False)
+        validation.output_names(y, before.output_names, series=True)
+        if initial_state is None:
+            validation.warn_if_single_rows(inputs, container)
+        starts = initial_states(model, initial_state, len(inputs), container.kind)
+        if model.is_diagonal:
+            validation.warn_if_unstable(self.effective_radius_, max(map(len, inputs)))
+        skipped = [settings.warmup if start is None else 0 for start in starts]
+        check_lengths(inputs, outputs, max(skipped, default=0))
+        trained = before.trained
+        problem = model.problem(inputs, outputs, trained.evidence.groups[0].penalty, starts)
+        if len(problem.parts) > 1:
+            got, expected = "gaps at different rows", "gaps at the same rows in all columns"
+            raise bad_argument("y", Words(got), expected, "Fit on all rows at once.")
+        block = [(skip, len(u)) for skip, u in zip(skipped, inputs, strict=True)]
+        kind = validation.target_kind(inputs, outputs)
+        fitted = FittedNetwork.of(
+            problem,
+            update(trained, problem, block),
+            to_host(outputs[-1][-1]),
+            lr=before.lr,
+            flat=before.flat,
+            target=validation.merge_kinds(before.target, kind),
+            drawn=before.drawn,
+            output_names=before.output_names,
+        )
+        fitted.attach_to(self)
 
     @takes_tensors(stays=True)
     def predict(
