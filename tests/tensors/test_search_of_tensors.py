@@ -91,6 +91,11 @@ def test_several_series_blocks_and_outputs(device):
     assert_same(*both(device, *whole, validation=[(300, 400), (500, 600)]))
 
 
+def test_stack_of_series(device):
+    X, y = data()
+    assert_same(*both(device, X.reshape(2, 750, 2), y.reshape(2, 750, 1)))
+
+
 def test_ridges_too_small_for_refinement_are_scored_by_an_orthogonal_factorisation(
     device, monkeypatch
 ):

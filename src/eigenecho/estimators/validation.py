@@ -114,8 +114,7 @@ def _read(
             got = Words(f"0 rows in series {i}")
             raise bad_argument(name, got, "at least one row in each series")
         table = as_table(item, name, number)
-        if estimator is not None:
-            _check_features(estimator, table, reset and i == 0)
+        _check_features(estimator, table, reset and i == 0)
         if on_device(table):
             if 0 in table.shape:
                 lacks = "row" if not len(table) else "column"
@@ -133,7 +132,12 @@ def _read(
 
 
 def _check_features(estimator: Any, table: Any, reset: bool) -> None:
-    """Raise if number or names of columns differ from those of ``fit``, or set them."""
+    """Raise if number or names of columns differ from those of ``fit``, or set them.
+
+    Without an estimator there is nothing to compare.
+    """
+    if estimator is None:
+        return
     labelled = hasattr(table, "columns") or hasattr(estimator, "feature_names_in_")
     # scikit-learn takes longer than running a short series.
     if reset or labelled or table.shape[1] != estimator.n_features_in_:
