@@ -70,12 +70,10 @@ def fitted(y, **options):
 def predicted(forecaster):
     """Return the forecast and its bounds (series, 3, H), or only the forecast without bounds."""
     fit = forecaster.fitted_
-    last = [np.array([len(history) - 1]) for history in fit.panel.histories]
-    means = fit.forecasts(fit.panel, last, forecaster.horizon)
     results = []
-    for i, mean in enumerate(means):
-        bounds = fit.quantiles(fit.panel, i, mean[0], [0.05, 0.95])
-        results.append(mean if bounds is None else np.vstack([mean, bounds.T]))
+    for i, mean in enumerate(fit.forecast(fit.panel, forecaster.horizon)):
+        bounds = () if fit.bands is None else fit.quantiles(fit.panel, i, mean, [0.05, 0.95]).T
+        results.append(np.vstack([mean, *bounds]))
     return np.array(results)
 
 

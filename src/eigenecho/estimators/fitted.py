@@ -14,7 +14,6 @@ from eigenecho.estimators.validation import TARGETS
 from eigenecho.model import LinearModel, State
 from eigenecho.model.forecast import closed_loop_radius
 from eigenecho.model.intervals import Posterior, check_noise
-from eigenecho.model.online import as_state
 from eigenecho.model.reduce import reduce
 from eigenecho.schema import NOT_STORED
 from eigenecho.spectra import Spectrum
@@ -240,7 +239,6 @@ class FittedNetwork:
     def check(self) -> None:
         """Raise if parts of a file do not fit each other."""
         model = self.model
-        as_state(model, self.final_state, "final_state")
         check_known(self.solver, "solver", SOLVERS)
         if self.output_names is not None and len(self.output_names) != model.D_out:
             raise bad_argument("output_names", self.output_names, f"{model.D_out} names")

@@ -227,12 +227,9 @@ class Forecaster(BaseEstimator):
         forecasts = fitted.forecast(panel, steps, panel.container.future(X, steps))
         if not levels:
             return panel.container.forecast(steps, {"forecast": forecasts})
-        bands = []
-        for i, forecast in enumerate(forecasts):
-            band = fitted.quantiles(panel, i, forecast, levels)
-            if band is None:
-                raise ValueError(f"{NO_ERRORS}. Forecast without intervals, or fit more rows.")
-            bands.append(band)
+        if fitted.bands is None:
+            raise ValueError(f"{NO_ERRORS}. Forecast without intervals, or fit more rows.")
+        bands = [fitted.quantiles(panel, i, f, levels) for i, f in enumerate(forecasts)]
         if levels != [0.5]:
             flat = sum(np.all(b == f[:, None]) for b, f in zip(bands, forecasts, strict=True))
             warn_zero_width(int(flat), len(panel), "series")

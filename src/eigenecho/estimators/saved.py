@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho import storage
-from eigenecho.checks import check_range, check_units, generator
+from eigenecho.checks import check_known, check_range, check_units, generator
 from eigenecho.errors import Words, bad_argument, warn
 from eigenecho.estimators.diagonal_reservoir import DiagonalReservoir
 from eigenecho.estimators.fitted import FittedNetwork
@@ -22,7 +22,7 @@ from eigenecho.model.online import as_state
 from eigenecho.model.stored import with_basis
 from eigenecho.reservoir import Reservoir, per_feature
 from eigenecho.schema import from_label, stands_for, to_label
-from eigenecho.spectra import Spectrum, law
+from eigenecho.spectra import LAWS, Spectrum
 from eigenecho.training import Evidence, GroupEvidence, Settings
 from eigenecho.transition import Dense, Diagonal, Sparse, as_transition
 from eigenecho.types import NonNegative
@@ -84,14 +84,13 @@ class Parameters:
 
 def _check_network(params: dict[str, Any], D_in: int) -> None:
     """Raise if parameters are invalid for a number of features."""
-    Settings.of(params)
-    per_feature(params["input_scaling"], D_in)
+    recipe = Settings.of(params).recipe
+    per_feature(recipe.input_scaling, D_in)
     generator(params["seed"])
-    if isinstance(params["spectrum"], str):
-        check_units(params["units"], "units")
-        learns = params["spectrum"] == "data" and "ridge" in params
-        if params["spectrum"] != "matrix" and not learns:
-            law(params["spectrum"], also=("matrix",))
+    if recipe.is_drawn:
+        check_units(recipe.units, "units")
+        others = ("matrix", "data") if "ridge" in params else ("matrix",)
+        check_known(recipe.spectrum, "spectrum", (*LAWS, *others))
 
 
 def _as_transition(spectrum: Any) -> Any:

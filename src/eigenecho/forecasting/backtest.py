@@ -189,13 +189,12 @@ def scores(
         terms = _terms(rows["y"], rows[method], scale, bounds, interval)
         means = terms.groupby(rows[by], sort=False).mean() if by else terms.mean().to_frame().T
         tables[method] = means.assign(rmse=np.sqrt(means["rmse"]))
+    stacked = pandas.concat(tables, names=["method"])
     if by is None:
-        index = pandas.Index(list(methods), name="method")
-        return pandas.concat(list(tables.values())).set_axis(index)
-    stacked = pandas.concat(tables, names=["method"]).swaplevel()
+        return stacked.droplevel(1)
     keys = list(next(iter(tables.values())).index)
     order = pandas.MultiIndex.from_product([keys, list(methods)], names=[by, "method"])
-    return stacked.reindex(order)
+    return stacked.swaplevel().reindex(order)
 
 
 def _terms(y: Any, forecast: Any, scale: Array, bounds: Any, interval: float) -> Any:
@@ -365,12 +364,13 @@ def _forecast(
     levels = [0.5 - interval / 2, 0.5 + interval / 2]
     trials = []
     for place, (history, forecast) in enumerate(zip(known.histories, forecasts, strict=True)):
-        bounds = fitted.quantiles(known, place, forecast, levels)
-        lower, upper = np.full((2, horizon), np.nan) if bounds is None else bounds.T
+        bounds = np.full((horizon, 2), np.nan)
+        if fitted.bands is not None:
+            bounds = fitted.quantiles(known, place, forecast, levels)
         named = {OURS: forecast}
         for name, baseline in rivals(season).items():
             named[name] = naive(baseline, history.values, horizon)
-        named |= {"lower": lower, "upper": upper}
+        named |= {"lower": bounds[:, 0], "upper": bounds[:, 1]}
         scale = naive_error(history.values, season)
         trials.append(BacktestForecast(kept[place], len(history) - 1, named, scale))
     return trials

@@ -194,13 +194,12 @@ class FittedForecaster:
 
     def quantiles(
         self, panel: Panel, series: int, forecast: Array, levels: Sequence[float]
-    ) -> Array | None:
-        """Return quantiles (H, Q) around a forecast (H,); None if there are no validation errors.
+    ) -> Array:
+        """Return quantiles (H, Q) around a forecast (H,); there must be validation errors.
 
         Those of a constant series equal the forecast.
         """
-        if self.bands is None:
-            return None
+        assert self.bands is not None
         history = panel.histories[series]
         signal = fill_gaps(history.values, self.measures.season)
         signal = self.measures.in_unit(signal, history.name, len(history))

@@ -90,15 +90,14 @@ def _outlook(
     fitted: FittedForecaster, series: int, forecast: Array, interval: float | None
 ) -> Outlook:
     """Return the last rows of a series and its forecast."""
-    panel, bounds = fitted.panel, None
+    panel, lower, upper = fitted.panel, None, None
     history = panel.histories[series]
-    if interval is not None:
+    if interval is not None and fitted.bands is not None:
         levels = [0.5 - interval / 2, 0.5 + interval / 2]
-        bounds = fitted.quantiles(panel, series, forecast, levels)
+        lower, upper = fitted.quantiles(panel, series, forecast, levels).T
     rows = min(len(history), max(BEFORE * len(forecast), FEWEST), MOST)
     times = panel.container.times(panel, series)[-rows:]
     ahead = panel.container.clocks[series].ahead(len(forecast))
-    lower, upper = (None, None) if bounds is None else bounds.T
     return Outlook(_name(history), times, history.values[-rows:], ahead, forecast, lower, upper)
 
 
