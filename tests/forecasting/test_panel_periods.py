@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from eigenecho.data.containers import read
-from eigenecho.forecasting.seasons import LOOKED_AT, find_periods, whole_periods
+from eigenecho.forecasting.effects import LOOKED_AT, find_periods, whole_periods
 
 pd = pytest.importorskip("pandas")
 

@@ -188,13 +188,14 @@ class FittedNetwork:
         return self.posterior
 
     @property
-    def _groups(self) -> tuple[GroupEvidence, ...]:
-        """The evidence of each group of outputs."""
-        return () if self.evidence is None else self.evidence.groups
+    def _freedom(self) -> list[float]:
+        """Degrees of freedom per training row of each group of outputs; empty if unknown."""
+        groups = () if self.evidence is None else self.evidence.groups
+        return [group.freedom / max(group.statistics.rows, 1) for group in groups]
 
     def warn_if_few_rows(self) -> None:
         """Warn if there are fewer rows than weights, and the ridge does not prevent overfitting."""
-        group = min(self._groups, key=lambda group: group.statistics.rows)
+        group = min(self._need_evidence().groups, key=lambda group: group.statistics.rows)
         rows, weights = group.statistics.rows, len(group.weights)
         # There are other warnings for a single row, and without a ridge.
         if 1 < rows < weights and group.ridge > 0 and group.freedom > OVERFITTED * rows:
@@ -207,10 +208,10 @@ class FittedNetwork:
     def warn_if_overfitted(self) -> None:
         """Warn if prediction intervals are too narrow."""
         limit = OVERFITTED if self.posterior is None else NO_NOISE
-        shares = [group.freedom / max(group.statistics.rows, 1) for group in self._groups]
-        if max(shares, default=0.0) > limit:
+        freedom = max(self._freedom, default=0.0)
+        if freedom > limit:
             warn(
-                f"the readout has {max(shares):.2f} degrees of freedom per training row: "
+                f"the readout has {freedom:.2f} degrees of freedom per training row: "
                 f"prediction intervals are too narrow. {REMEDY}",
                 IllConditionedWarning,
             )
@@ -224,7 +225,6 @@ class FittedNetwork:
 
     def without_evidence(self) -> FittedNetwork:
         """Return the result with the values that replace the evidence in a file."""
-        shares = [group.freedom / max(group.statistics.rows, 1) for group in self._groups]
         density = self.stored_log_density
         if density is None and "log_density" in vars(self):  # it has been computed
             density = self.log_density
@@ -233,7 +233,7 @@ class FittedNetwork:
             self,
             stored_noise=self.noise if finite else None,
             stored_log_density=density if density is not None and np.isfinite(density) else None,
-            freedom_per_row=max(shares, default=self.freedom_per_row),
+            freedom_per_row=max(self._freedom, default=self.freedom_per_row),
         )
 
     def check(self) -> None:

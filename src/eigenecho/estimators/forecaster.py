@@ -29,9 +29,9 @@ from eigenecho.data.panel import Panel
 from eigenecho.errors import Words, bad_argument
 from eigenecho.forecasting.backtest import Backtest, run_backtest
 from eigenecho.forecasting.candidates import runner
+from eigenecho.forecasting.effects import IN_ROWS
 from eigenecho.forecasting.fitted import FittedForecaster, fit, warn_zero_width
 from eigenecho.forecasting.report import write
-from eigenecho.forecasting.seasons import IN_ROWS
 from eigenecho.forecasting.selection import ForecastConfig
 from eigenecho.progress import bar
 from eigenecho.spectra import Spectrum

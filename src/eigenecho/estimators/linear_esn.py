@@ -717,8 +717,6 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
-        tags.target_tags.single_output = True
-        tags.target_tags.required = True
         tags.input_tags.three_d_array = True
         return tags
 

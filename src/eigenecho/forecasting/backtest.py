@@ -16,9 +16,9 @@ from eigenecho.data.clock import joined, texts
 from eigenecho.data.panel import Panel
 from eigenecho.errors import FewRowsWarning, warn
 from eigenecho.forecasting.candidates import runner
+from eigenecho.forecasting.effects import find_periods, whole_periods
 from eigenecho.forecasting.fitted import FittedForecaster, fit, warn_zero_width
 from eigenecho.forecasting.naive import naive, naive_error, naive_season, rivals
-from eigenecho.forecasting.seasons import find_periods, whole_periods
 from eigenecho.forecasting.selection import ForecastConfig
 from eigenecho.pages import aligned
 from eigenecho.types import Array
@@ -224,8 +224,7 @@ def headline(tested: Backtest) -> str:
     import pandas
 
     cutoffs = pandas.Index(tested.errors["cutoff"].sort_values())
-    times = cutoffs.to_numpy() if cutoffs.dtype.kind in "iuf" else cutoffs
-    first, last = texts(times[[0, -1]])
+    first, last = texts(cutoffs[[0, -1]])
     text = f"{tested.origins} origins of {tested.horizon} steps from {first} to {last}"
     if len(tested.ids) > 1:
         text += f", {len(tested.ids)} series"

@@ -15,12 +15,11 @@ from eigenecho.data.stored import check_floats
 from eigenecho.errors import FewRowsWarning, Words, bad_argument, out_of_range, warn
 from eigenecho.forecasting import effects
 from eigenecho.forecasting.candidates import THREADS, Candidate, Ensemble, Run, train
-from eigenecho.forecasting.effects import Effects
+from eigenecho.forecasting.effects import Effects, find_periods
 from eigenecho.forecasting.intervals import Bands
 from eigenecho.forecasting.rows import Baseline
-from eigenecho.forecasting.seasons import LARGEST_PERIOD, find_periods
 from eigenecho.forecasting.selection import ForecastConfig, Selection, select_candidates
-from eigenecho.forecasting.signals import FADES, Measures, Signal, fill_gaps
+from eigenecho.forecasting.signals import FADES, LARGEST_PERIOD, Measures, Signal, fill_gaps
 from eigenecho.forecasting.validation import fewest, plan
 from eigenecho.forecasting.views import Filter, View, check_growth
 from eigenecho.threads import one_blas_thread
@@ -243,7 +242,9 @@ def fit(panel: Panel, config: ForecastConfig, run: Run = THREADS) -> FittedForec
 
     Without ``refit`` they are trained on the rows before the validation rows.
     """
-    _check(panel, config)
+    check_memory(float(BYTES * config.horizon), "horizon", config.horizon)
+    if config.spectrum is not None:
+        check_growth(config.spectrum, max(len(history) for history in panel.histories))
     config = replace(config, periods=find_periods(panel, config.periods))
     measures = Measures.of(panel, config.season, config.multivariate)
     config = replace(config, multivariate=measures.multivariate)
@@ -280,16 +281,6 @@ def _last_value() -> Candidate:
     """Return the candidate that forecasts the last value."""
     view = View(LAST_VALUE, Filter(0.0, spectra.ring(1, sr=0.5)))
     return Candidate(view, Baseline("level"), "direct", 1e300)
-
-
-def _check(panel: Panel, config: ForecastConfig) -> None:
-    check_memory(float(BYTES * config.horizon), "horizon", config.horizon)
-    if config.spectrum is not None:
-        check_growth(config.spectrum, max(len(history) for history in panel.histories))
-    for history in panel.histories:
-        if np.isnan(history.values).all():
-            expected = "at least one observation in every series"
-            raise bad_argument("y", history.name, expected, "Leave this one out.")
 
 
 def checkpoints(rows: Array, anchor: int) -> Array:

@@ -9,8 +9,7 @@ import numpy as np
 from scipy.signal import correlate
 
 from eigenecho.checks import check_count, check_known
-from eigenecho.forecasting.seasons import LARGEST_PERIOD
-from eigenecho.forecasting.signals import Signal, logarithms
+from eigenecho.forecasting.signals import LARGEST_PERIOD, Signal, logarithms
 from eigenecho.forecasting.views import Filter, View
 from eigenecho.readout import Gram, Moments
 from eigenecho.reservoir import Reservoir

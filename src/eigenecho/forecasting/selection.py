@@ -15,9 +15,9 @@ from eigenecho.checks import check_count, check_known
 from eigenecho.errors import Words, bad_argument
 from eigenecho.forecasting import effects
 from eigenecho.forecasting.candidates import PULLS, STRATEGIES, Candidate, Run, trimmed_mean
+from eigenecho.forecasting.effects import whole_periods
 from eigenecho.forecasting.intervals import Bands
 from eigenecho.forecasting.rows import Baseline, ViewRows
-from eigenecho.forecasting.seasons import whole_periods
 from eigenecho.forecasting.signals import RemovedEffects, Signal, moving_series
 from eigenecho.forecasting.validation import ScoredCandidate, ValidationData, merge_series, plan
 from eigenecho.forecasting.views import LONG, LONGEST, Filter, View, candidate_spectra

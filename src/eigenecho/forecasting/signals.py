@@ -19,6 +19,9 @@ FADES = (0.0, 2.0, 8.0)
 ROUNDING, NEVER = 1e-12, 1e300
 """Relative deviation below which a column counts as constant, and the scale of such a column."""
 
+LARGEST_PERIOD = 2**31
+"""Number of rows of a period in a file, at most."""
+
 NONE = np.zeros((0, 0))
 
 

@@ -175,8 +175,7 @@ class View:
         """Return forecasts of values; infinite where they overflow."""
         if not self.logarithm:
             return forecasts
-        with np.errstate(over="ignore", invalid="ignore"):
-            return np.exp(np.where(forecasts > LARGEST_LOGARITHM, np.inf, forecasts))
+        return np.exp(np.where(forecasts > LARGEST_LOGARITHM, np.inf, forecasts))
 
 
 def candidate_spectra(rows: int, seasons: Sequence[int]) -> dict[str, Spectrum]:
