@@ -415,7 +415,7 @@ SINE = np.sin(0.2 * np.arange(81.0))[:, None]
     ("x", "y", "message"),
     [
         (SINE[:-1].T, SINE[1:].T, r"X has a single time step.*X\.T"),
-        (SINE[:-1, None], SINE[1:, None], r"X has a single time step.*X\[:, 0\]"),
+        (SINE[:-1, None], SINE[1:, None], r"X has a single time step.*np\.concatenate\(X\)"),
         ([*SINE[:-1, None]], [*SINE[1:, None]], r"single time step.*np\.concatenate\(X\)"),
         (None, SINE.T, r"y has a single time step.*y\.T"),
     ],

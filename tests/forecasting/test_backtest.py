@@ -14,7 +14,7 @@ from eigenecho.data.origins import together
 from eigenecho.errors import FewRowsWarning
 from eigenecho.forecasting import backtest as module
 from eigenecho.forecasting.backtest import MEASURES, scores
-from eigenecho.forecasting.naive import naive, naive_error, naive_season, rivals
+from eigenecho.forecasting.rows import naive, naive_error, naive_season, rivals
 
 pd = pytest.importorskip("pandas")
 H = 4
@@ -360,6 +360,8 @@ def test_plot_of_a_panel_and_of_one_step():
     assert [ax.get_title(loc="left") for ax in tested.plot(["e", "a"]).axes] == ["e", "a", ""]
     with pytest.raises(ValueError, match="series='z'"):
         tested.plot(["z"])
+    with pytest.raises(ValueError, match="series='0' is not known"):  # ids are numbers
+        quick().backtest([monthly(), monthly(72, 1)], origins=1).plot(["0"])
     one = quick(1).backtest(monthly(), origins=5)
     *_, bars = one.plot().axes
     assert len(bars.patches) == len(one.methods)

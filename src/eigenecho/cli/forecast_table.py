@@ -15,7 +15,7 @@ from eigenecho.data.read_file import PARQUET
 from eigenecho.data.read_table import TableSeries
 from eigenecho.estimators.forecaster import Forecaster
 from eigenecho.forecasting.backtest import Backtest
-from eigenecho.forecasting.naive import naive, rivals
+from eigenecho.forecasting.rows import naive, rivals
 from eigenecho.forecasting.validation import fewest
 from eigenecho.forecasting.views import LONG
 

@@ -473,8 +473,7 @@ def _levels(interval: float | None, quantiles: Any) -> list[float]:
     if quantiles is None:
         return []
     levels = np.atleast_1d(quantiles).tolist()
-    if not levels or not all(is_finite_number(q) and 0 < q < 1 for q in levels):
-        raise bad_argument("quantiles", quantiles, "numbers in ]0, 1[")
-    if len(set(levels)) < len(levels):
-        raise bad_argument("quantiles", quantiles, "different numbers")
+    valid = bool(levels) and all(is_finite_number(q) and 0 < q < 1 for q in levels)
+    if not valid or len(set(levels)) < len(levels):
+        raise bad_argument("quantiles", quantiles, "different numbers in ]0, 1[")
     return [float(level) for level in levels]

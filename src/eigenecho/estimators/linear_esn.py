@@ -247,14 +247,13 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         drawn = settings.draw(inputs[0].shape[1], outputs[0].shape[1], self.seed)
         if self.basis == "eigen":
             validation.warn_if_unstable(drawn.reservoir.spectrum.radius, max(map(len, inputs)))
-        scaling, targets = None, outputs
-        if not (self.standardize or self.feedback or self.output_to_readout):
-            scaling = validation.output_scaling(outputs)
-        if scaling is not None:
+        is_scaled = self.standardize or self.feedback or self.output_to_readout
+        scaling = None if is_scaled else validation.output_scaling(outputs)
+        if scaling is None:
+            problem = pose(settings, drawn, inputs, outputs)
+        else:
             targets = [scaling.forward(y) for y in outputs]
-        problem = pose(settings, drawn, inputs, targets)
-        if scaling is not None:
-            problem = replace(problem, scalings=(None, scaling))
+            problem = replace(pose(settings, drawn, inputs, targets), scalings=(None, scaling))
         fitted = FittedNetwork.of(
             problem,
             train(problem, settings),
@@ -385,14 +384,13 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         sample_weight : array (T,), or one for each series, optional
             Weight of each row.
         """
-        check_is_fitted(self)
-        predicted = to_host(self.predict(X))
-        X, y, sample_weight = to_host((X, y, sample_weight))
-        _, container = validation.input_series(self, X)
+        model = self._checked.model
+        inputs, container = validation.input_series(self, to_host(X) if model.closed else X)
+        outputs = to_host(predict_series(model, inputs, Container("list"), None, None, False))
+        y, sample_weight = to_host((y, sample_weight))
         validation.output_names(y, self._fitted.output_names)
         check, gaps = validation.check_outputs, self.missing == "skip"
         targets, _ = check(y, container, self.dtype, D=self.n_outputs_, gaps=gaps)
-        outputs, _ = check(predicted, container, self.dtype)
         check_lengths(outputs, targets, self.warmup, " to score")
         true, guess = (
             np.concatenate([s[self.warmup :] for s in series]) for series in (targets, outputs)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import NoneType
 from typing import Any
@@ -40,14 +39,14 @@ class Parameters:
     feature_names_in: tuple[str, ...] | None = None
 
     @classmethod
-    def of(cls, estimator: Any, drawn: Callable[[], Spectrum] | None = None) -> Parameters:
-        """Return the parameters of an estimator; ``drawn`` returns the eigenvalues of a network."""
+    def of(cls, estimator: Any) -> Parameters:
+        """Return the parameters of an estimator."""
         params = dict(estimator.get_params(deep=False))
-        if drawn is not None:
+        if hasattr(estimator, "n_features_in_"):  # a network or a reservoir
             _check_network(params, estimator.n_features_in_)
             if callable(params["spectrum"]):
                 _warn_if_replaced("spectrum", params["spectrum"], "its eigenvalues")
-                params["spectrum"] = drawn()
+                params["spectrum"] = estimator.spectrum_
         if isinstance(params["seed"], np.random.Generator):
             _warn_if_replaced("seed", params["seed"], "None")
             params["seed"] = None
@@ -62,8 +61,7 @@ class Parameters:
         """Return an estimator of a kind; a network has ``D_in`` features."""
         expected = set(kind().get_params(deep=False))
         if self.plain.keys() != expected:
-            names = ", ".join(sorted(expected))
-            raise bad_argument("params", self.plain, f"the parameters {names}")
+            raise bad_argument("params", self.plain, f"the parameters {sorted(expected)}")
         params = {name: _from_plain(value, name) for name, value in self.plain.items()}
         is_named = D_in is not None and self.given is None
         if not isinstance(params["spectrum"], str if is_named else NoneType):
@@ -137,8 +135,7 @@ class StoredNetwork:
         """Return the stored form of an estimator, with its evidence if ``statistics`` is True."""
         evidence = fitted.need_evidence() if statistics else None
         neurons = evidence is not None and evidence.penalty.basis is not None
-        params = Parameters.of(esn, lambda: fitted.spectrum)
-        return cls(fitted.without_evidence(), evidence, neurons, params)
+        return cls(fitted.without_evidence(), evidence, neurons, Parameters.of(esn))
 
     def restored(self) -> LinearESN:
         """Return the estimator, or raise if the parts do not fit each other."""
@@ -169,7 +166,7 @@ class StoredReservoir:
     @classmethod
     def of(cls, estimator: DiagonalReservoir) -> StoredReservoir:
         """Return the stored form of a transformer."""
-        params = Parameters.of(estimator, lambda: estimator.spectrum_)
+        params = Parameters.of(estimator)
         if estimator.seed is None:
             params.plain["seed"] = estimator.seed_
         radius = estimator.effective_radius_

@@ -206,8 +206,7 @@ def gap_options(settings: Settings) -> dict[str, Any]:
     if settings.missing != "skip":
         return {"remedy": f"{FILL[:-1]}, or leave them out of training: missing='skip'."}
     if settings.feedback or settings.output_to_readout:
-        which = "feedback" if settings.feedback else "output_to_readout"
-        return {"remedy": f"Fill or drop the gaps first: {which} needs y(t−1) at every row."}
+        return {"remedy": f"{FILL[:-1]}: feedback and output_to_readout need every y(t−1)."}
     return {"gaps": True}
 
 
@@ -300,13 +299,11 @@ def warn_if_unstable(radius: float, steps: int) -> None:
 
 def warn_if_single_rows(series: list[Array], container: Container, name: str = "X") -> None:
     """Warn if every series has only one row, most likely because it is transposed."""
-    if any(len(s) > 1 for s in series):
-        return
-    remedy = f"If its columns are time steps, use {name}.T."
-    if container.kind != "single":
-        flat = f"{name}[:, 0]" if container.kind == "stack" else f"np.concatenate({name})"
-        remedy = f"If they are steps of one series, use {flat}."
-    warn(f"{name} has a single time step per series. {remedy}", UserWarning)
+    if all(len(s) == 1 for s in series):
+        steps = f"its columns are time steps, use {name}.T"
+        if container.kind != "single":
+            steps = f"they are steps of one series, use np.concatenate({name})"
+        warn(f"{name} has a single time step per series. If {steps}.", UserWarning)
 
 
 def target_kind(inputs: Sequence[Array], outputs: Sequence[Array]) -> str | None:

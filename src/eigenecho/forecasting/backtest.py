@@ -6,19 +6,19 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from eigenecho import plots
-from eigenecho.checks import check_known
 from eigenecho.data.clock import joined, texts
 from eigenecho.data.panel import Panel
-from eigenecho.errors import FewRowsWarning, warn
+from eigenecho.errors import FewRowsWarning, unknown_name, warn
 from eigenecho.forecasting.candidates import runner
 from eigenecho.forecasting.effects import find_periods, whole_periods
 from eigenecho.forecasting.fitted import FittedForecaster, fit, warn_zero_width
-from eigenecho.forecasting.naive import naive, naive_error, naive_season, rivals
+from eigenecho.forecasting.rows import naive, naive_error, naive_season, rivals
 from eigenecho.forecasting.selection import ForecastConfig
 from eigenecho.pages import aligned
 from eigenecho.types import Array
@@ -143,7 +143,7 @@ class Backtest:
         shown = self.ids[: plots.MOST_SERIES] if series is None else list(series)
         for name in shown:
             if name not in self.ids:
-                check_known(str(name), "series", [str(known) for known in self.ids])
+                raise unknown_name("series", name, map(str, self.ids))
         return plots.backtest(self, shown, width=width)
 
     def __repr__(self) -> str:
@@ -185,8 +185,7 @@ def scores(
 
     tables = {}
     for method in methods:
-        bounds = (rows["lower"], rows["upper"]) if method == OURS else None
-        terms = _terms(rows["y"], rows[method], scale, bounds, interval)
+        terms = _terms(rows, method, scale, interval)
         means = terms.groupby(rows[by], sort=False).mean() if by else terms.mean().to_frame().T
         tables[method] = means.assign(rmse=np.sqrt(means["rmse"]))
     stacked = pandas.concat(tables, names=["method"])
@@ -197,10 +196,11 @@ def scores(
     return stacked.swaplevel().reindex(order)
 
 
-def _terms(y: Any, forecast: Any, scale: Array, bounds: Any, interval: float) -> Any:
+def _terms(rows: Any, method: str, scale: Array, interval: float) -> Any:
     """Return the terms, row by row, whose means are the measures; NaN where y is unobserved."""
     import pandas
 
+    y, forecast = rows["y"], rows[method]
     size = (y - forecast).abs()
     total = y.abs() + forecast.abs()
     terms = {
@@ -211,8 +211,8 @@ def _terms(y: Any, forecast: Any, scale: Array, bounds: Any, interval: float) ->
         "coverage": np.nan,
         "interval_score": np.nan,
     }
-    if bounds is not None:
-        lower, upper = bounds
+    if method == OURS:
+        lower, upper = rows["lower"], rows["upper"]
         missed = np.maximum(np.maximum(lower - y, y - upper), 0.0)
         terms["coverage"] = (missed == 0).astype(float).where(missed.notna())
         terms["interval_score"] = upper - lower + 2 / (1 - interval) * missed
@@ -329,7 +329,7 @@ def run_backtest(
             f"intervals: {naive_fits[0].reason()}. Use fewer, later origins.",
             FewRowsWarning,
         )
-    trials = sorted((trial for some in done for trial in some), key=lambda trial: trial[:2])
+    trials = sorted(chain.from_iterable(done), key=lambda trial: trial[:2])
     flat = sum(np.array_equal(t.forecasts["lower"], t.forecasts["upper"]) for t in trials)
     warn_zero_width(flat, len(trials), "forecasts")
     scale = np.repeat([trial.scale for trial in trials], config.horizon)

@@ -168,8 +168,6 @@ class Ensemble:
 
     def with_horizon(self, horizon: int) -> Ensemble:
         """Return the ensemble with another horizon; a longer one takes recursive members."""
-        if horizon == self.horizon:
-            return self
         return Ensemble(tuple(member.with_horizon(horizon) for member in self.members))
 
 
@@ -324,7 +322,7 @@ def _train_view(
             own = {i: solve(sums(i), shared) for i in numbers}
     trained = []
     for place, (candidate, weights) in enumerate(zip(candidates, shared, strict=True)):
-        each = [own[i][place] if i in own else weights for i in range(len(signals))]
-        each = [one if np.isfinite(one).all() else weights for one in each]
-        trained.append(replace(candidate, weights=weights, own=tuple(each) if own else ()))
+        by_series = [own[i][place] if i in own else weights for i in range(len(signals))]
+        finite = tuple(w if np.isfinite(w).all() else weights for w in by_series)
+        trained.append(replace(candidate, weights=weights, own=finite if own else ()))
     return trained

@@ -155,8 +155,7 @@ class FittedForecaster:
         The units and the calendar of a series are estimated on its rows up to the last checkpoint
         before the origin. ``ahead`` are the known columns after the end of each series, (H, k).
         """
-        if horizon > self.ensemble.horizon:
-            check_memory(8.0 * horizon * self.ensemble.size, "horizon", horizon)
+        check_memory(8.0 * horizon * self.ensemble.size, "horizon", horizon)
         ensemble = self.ensemble.with_horizon(horizon)
         numbers = self.measures.numbers
         if self.measures.multivariate and [h.name for h in panel.histories] != list(numbers):

@@ -83,11 +83,11 @@ class Bands:
         size = np.concatenate(errors)
         growth = _smooth(np.sqrt(_column_means(size**2)))
         ratios = size / growth
-        means = np.array([np.nan if np.isnan(one).all() else np.nanmean(one) for one in absolute])
+        means = np.array([np.nan if np.isnan(e).all() else np.nanmean(e) for e in absolute])
         bands = cls(growth, np.sort(ratios[~np.isnan(ratios)]), relative, blocks, means)
         if len(origins) < 2:
             return bands
-        sizes, scaled = error_scales([one / growth for one in errors], origins)
+        sizes, scaled = error_scales([part / growth for part in errors], origins)
         return replace(bands, sizes=sizes, scaled=scaled)
 
     def of_series(self, number: int | None) -> Bands:
@@ -146,18 +146,21 @@ def error_scales(ratios: Sequence[Array], origins: Sequence[Array]) -> tuple[Arr
         Last rows before the forecasts.
     """
     nothing = np.zeros(0), np.zeros(0)
-    halves = [_halves(rows, one.shape[1]) for one, rows in zip(ratios, origins, strict=True)]
-    means = np.array(
-        [
-            [_mean(part) for part in (one, one[first], one[second])]
-            for one, (first, second) in zip(ratios, halves, strict=True)
-        ]
-    )
+    halves, counts, triples = [], [], []
+    for errors, rows in zip(ratios, origins, strict=True):
+        horizon = errors.shape[1]
+        # Forecasts that end before the middle of the rows, and those that start after it.
+        middle = (rows[0] + rows[-1] + horizon) / 2
+        first, second = rows + horizon <= middle, rows >= middle
+        halves.append((first, second))
+        triples.append([_mean(errors), _mean(errors[first]), _mean(errors[second])])
+        observed = max(float(np.mean(~np.isnan(errors))), 1 / errors.size)
+        counts.append((float(rows[-1] - rows[0]) / horizon + 1) * observed)
+    means, blocks = np.array(triples), np.array(counts)
     complete = ~np.isnan(means).any(axis=1)
     if complete.sum() < 2 or not np.nanmax(means) > 0:
         return nothing
     means = np.maximum(means, SMALLEST * np.nanmax(means))
-    blocks = np.array([_blocks(one, rows) for one, rows in zip(ratios, origins, strict=True)])
     between, within = _variances(means[complete, 1:], blocks[complete] / 2)
     if between <= 0:
         return nothing
@@ -170,14 +173,11 @@ def error_scales(ratios: Sequence[Array], origins: Sequence[Array]) -> tuple[Arr
 
     sizes = shrink(means[:, 0], blocks)
     before, after = (shrink(means[:, half], blocks / 2) for half in (1, 2))
-    scaled = [
-        one / np.select([first, second], [late, early], size)[:, None]
-        for one, (first, second), size, early, late in zip(
-            ratios, halves, sizes, before, after, strict=True
-        )
-    ]
-    errors = np.concatenate(scaled)
-    return sizes, np.sort(errors[~np.isnan(errors)])
+    parts = []
+    for errors, half, size, early, late in zip(ratios, halves, sizes, before, after, strict=True):
+        parts.append(errors / np.select(half, [late, early], size)[:, None])
+    scaled = np.concatenate(parts)
+    return sizes, np.sort(scaled[~np.isnan(scaled)])
 
 
 def _variances(halves: Array, blocks: Array) -> tuple[float, float]:
@@ -195,19 +195,6 @@ def _variances(halves: Array, blocks: Array) -> tuple[float, float]:
     within = (difference / short + GAUSSIAN) / (count + 1)
     common = float(np.sum(logs[:, 0] * logs[:, 1])) / count
     return common - within * short / np.sqrt(count), within
-
-
-def _halves(origins: Array, horizon: int) -> tuple[Array, Array]:
-    """Return which forecasts (O,) end before the middle of the rows, and which start after it."""
-    middle = (origins[0] + origins[-1] + horizon) / 2
-    return origins + horizon <= middle, origins >= middle
-
-
-def _blocks(ratios: Array, origins: Array) -> float:
-    """Return the number of horizons that the observed errors of a series are from."""
-    horizon = ratios.shape[1]
-    spanned = float(origins[-1] - origins[0]) / horizon + 1
-    return spanned * max(float(np.mean(~np.isnan(ratios))), 1 / ratios.size)
 
 
 def _mean(errors: Array) -> float:

@@ -1,4 +1,4 @@
-"""Rows of one series under a view, their sums for readouts, baselines, and forecasts."""
+"""Naive forecasts, and the rows of one series under a view: their sums, and forecasts from them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 from scipy.signal import correlate
 
 from eigenecho.checks import check_count, check_known
-from eigenecho.forecasting.signals import LARGEST_PERIOD, Signal, logarithms
+from eigenecho.data.panel import Panel
+from eigenecho.forecasting.signals import LARGEST_PERIOD, Signal, fill_gaps, logarithms
 from eigenecho.forecasting.views import Filter, View
 from eigenecho.readout import Gram, Moments
 from eigenecho.reservoir import Reservoir
@@ -75,6 +76,58 @@ class Baseline:
         last = sums[ends] - sums[np.maximum(ends - m, 0)]
         before = sums[np.maximum(ends - m, 0)] - sums[np.maximum(ends - 2 * m, 0)]
         return np.where(ends >= 2 * m, (last - before) / m, 0.0)
+
+
+def rivals(season: int) -> dict[str, Baseline | None]:
+    """Return naive forecasts by name, without the seasonal ones for a season of one row.
+
+    None is the mean of all observations, which is the best forecast of white noise.
+    """
+    named = {"last value": Baseline(), "mean": None, "drift": Baseline("drift")}
+    if season > 1:
+        named["seasonal naive"] = Baseline("season", season)
+        named["seasonal growth"] = Baseline("growth", season)
+    return named
+
+
+def naive(baseline: Baseline | None, values: Array, horizon: int) -> Array:
+    """Return a naive forecast (H,) after the end of a series (T,) that may contain NaN.
+
+    None forecasts the mean. A series shorter than a season is forecast by its last value.
+    """
+    if baseline is None:
+        return np.full(horizon, np.nanmean(values))
+    y = fill_gaps(values, baseline.season).values
+    if len(y) < baseline.needs and baseline.kind == "season":
+        baseline = Baseline("level")
+    return baseline.forecast(y, y, np.array([len(y) - 1]), horizon)[0]
+
+
+def naive_error(values: Array, season: int) -> float:
+    """Return the mean absolute change over a season, the error of a naive forecast.
+
+        mean |y(t) − y(t − season)|
+
+    Over a single row if the series has no two seasons; NaN if it never changes.
+    """
+    for lag in (season, 1):
+        changes = np.abs(values[lag:] - values[:-lag])
+        changes = changes[~np.isnan(changes)]
+        if changes.size and (mean := float(changes.mean())) > 0:
+            return mean
+    return float("nan")
+
+
+def naive_season(panel: Panel, seasons: Sequence[int]) -> int:
+    """Return the season with the smallest naive error; 1 if there are none."""
+    candidates = [season for season in seasons if season > 1]
+    if len(candidates) < 2:
+        return candidates[0] if candidates else 1
+    lags = (1, *candidates)
+    errors = np.array([[naive_error(h.values, s) for s in lags] for h in panel.histories])
+    relative = errors[:, 1:] / errors[:, :1]
+    changing = relative[np.isfinite(relative).all(axis=1)]
+    return candidates[int(np.argmin(changing.mean(axis=0)))] if len(changing) else candidates[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,7 +297,7 @@ class ViewRows:
                 x = block[begin : begin + step]
                 t = start + begin + np.arange(len(x))
                 forecasts = [b.forecast(self.values, self.level, t, horizon) for b in baselines]
-                targets = np.concatenate([windows[t + 1] - made for made in forecasts], axis=1)
+                targets = np.concatenate([windows[t + 1] - f for f in forecasts], axis=1)
                 observed = ~np.isnan(targets)
                 XtY += x.T @ np.where(observed, targets, 0.0) / unit**2
                 seen += np.count_nonzero(observed, axis=0)

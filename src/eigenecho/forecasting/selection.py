@@ -17,7 +17,7 @@ from eigenecho.forecasting import effects
 from eigenecho.forecasting.candidates import PULLS, STRATEGIES, Candidate, Run, trimmed_mean
 from eigenecho.forecasting.effects import whole_periods
 from eigenecho.forecasting.intervals import Bands
-from eigenecho.forecasting.rows import Baseline, ViewRows
+from eigenecho.forecasting.rows import Baseline, Sums, ViewRows
 from eigenecho.forecasting.signals import RemovedEffects, Signal, moving_series
 from eigenecho.forecasting.validation import ScoredCandidate, ValidationData, merge_series, plan
 from eigenecho.forecasting.views import LONG, LONGEST, Filter, View, candidate_spectra
@@ -149,8 +149,8 @@ def select_candidates(
     best = keep_best(data, scored, sum(len(signals[i]) for i in moving_series(signals)))
     if not best:
         return None
-    candidates = [one.candidate for one in best]
-    shared = _combine([one.forecasts for one in best])
+    candidates = [s.candidate for s in best]
+    shared = _combine([s.forecasts for s in best])
     pull, forecasts = _select_pull(data, candidates, shared, config.sharing)
     bands = _bands(data, candidates, forecasts, len(signals))
     return Selection(candidates, pull, bands, len(scored))
@@ -223,17 +223,17 @@ def keep_best(
 
     ``rows`` is the number of training rows of all series, which limits the number of views.
     """
-    ranked = sorted((one for one in scored if np.isfinite(one.error)), key=lambda one: one.error)
+    ranked = sorted((s for s in scored if np.isfinite(s.error)), key=lambda s: s.error)
     if not ranked:
         return []
     doubt = min(max(DOUBT / data.blocks, LEAST_DOUBT), MOST_DOUBT)
     limit = ranked[0].error * (1 + doubt)
-    close = [one for one in ranked if one.error <= limit]
-    size = max(one.candidate.view.filter.size for one in ranked)
+    close = [s for s in ranked if s.error <= limit]
+    size = max(s.candidate.view.filter.size for s in ranked)
     affordable = max(FEWEST, int(WORK / (rows * float(size))))
     # Members of one view share its sums, which take most of the time.
-    views = list(dict.fromkeys(one.candidate.view for one in close))[:affordable]
-    return [one for one in close if one.candidate.view in views][:MOST]
+    views = list(dict.fromkeys(s.candidate.view for s in close))[:affordable]
+    return [s for s in close if s.candidate.view in views][:MOST]
 
 
 def _combine(forecasts: Sequence[Sequence[Array]]) -> list[Array]:
@@ -247,12 +247,13 @@ def _select_pull(
     """Return the pull with the smallest error of the best few candidates, and its forecasts."""
     if len(data.signals) == 1 or sharing == "shared":
         return None, shared
-    made = [_forecasts_by_pull(data, candidate) for candidate in candidates[:FEWEST]]
-    tried = [(pull, _combine([one[i] for one in made])) for i, pull in enumerate((None, *PULLS))]
+    by_candidate = [_forecasts_by_pull(data, candidate) for candidate in candidates[:FEWEST]]
+    combined = [_combine(forecasts) for forecasts in zip(*by_candidate, strict=True)]
+    by_pull = dict(zip((None, *PULLS), combined, strict=True))
     if sharing == "own":
-        tried = tried[1:]
-    pull, forecasts = min(tried, key=lambda one: data.error(one[1]))
-    return pull, shared if pull is None else forecasts
+        del by_pull[None]
+    pull = min(by_pull, key=lambda pull: data.error(by_pull[pull]))
+    return pull, shared if pull is None else by_pull[pull]
 
 
 def _forecasts_by_pull(data: ValidationData, candidate: Candidate) -> list[list[Array]]:
@@ -263,14 +264,12 @@ def _forecasts_by_pull(data: ValidationData, candidate: Candidate) -> list[list[
         weights = [[candidate.solve(fold) for fold in folds] for folds in sums]
         return [data.forecasts(rows, candidate.baseline, weights)] * (1 + len(PULLS))
     shared = [candidate.solve(fold) for fold in merge_series(sums)]
+
+    def own(folds: Sequence[Sums], pull: float) -> list[Array]:
+        return [candidate.solve_near(*fold, pull) for fold in zip(folds, shared, strict=True)]
+
     choices = [[shared] * len(rows)]
-    for pull in PULLS:
-        choices.append(
-            [
-                [candidate.solve_near(*fold, pull) for fold in zip(folds, shared, strict=True)]
-                for folds in sums
-            ]
-        )
+    choices += [[own(folds, pull) for folds in sums] for pull in PULLS]
     return [data.forecasts(rows, candidate.baseline, weights) for weights in choices]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -174,24 +175,24 @@ class ValidationData:
             columns = slice(number * self.horizon, (number + 1) * self.horizon)
             by_fold = [[weights[:, :, columns] for weights in folds] for folds in trained]
             by_ridge = self.forecasts(rows, baseline, by_fold * copies)
-            errors = [self.error([made[i] for made in by_ridge]) for i in range(len(RIDGES))]
+            errors = [self.error([f[i] for f in by_ridge]) for i in range(len(RIDGES))]
             best = int(np.argmin(errors))
             candidate = Candidate(view, baseline, "direct", RIDGES[best])
-            forecasts = [made[best].copy() for made in by_ridge]
+            forecasts = [f[best].copy() for f in by_ridge]
             scored.append(ScoredCandidate(candidate, forecasts, errors[best]))
         return scored
 
     def sums(self, rows: Sequence[ViewRows], baselines: Sequence[Baseline]) -> list[list[Sums]]:
         """Return the sums that each fold trains on, for each series."""
-        series = []
-        for one, plan in zip(rows, self.plans, strict=True):
-            folds: list[Sums] = []
-            unit = one.unit(plan.stops[0])
-            for start, stop in zip((0, *plan.stops), plan.stops, strict=False):
-                part = one.sums(baselines, self.horizon, start, stop, unit)
-                folds.append(folds[-1].merge(part) if folds else part)
-            series.append(folds)
-        return series
+        sums = []
+        for series, plan in zip(rows, self.plans, strict=True):
+            unit = series.unit(plan.stops[0])
+            parts = [
+                series.sums(baselines, self.horizon, start, stop, unit)
+                for start, stop in pairwise((0, *plan.stops))
+            ]
+            sums.append(list(accumulate(parts, Sums.merge)))
+        return sums
 
     def forecasts(
         self,

@@ -191,7 +191,7 @@ def candidate_spectra(rows: int, seasons: Sequence[int]) -> dict[str, Spectrum]:
     many = 2 * int(np.clip(rows // 12, 3, 30))
     # Slow modes beside a law that has the slowest one itself.
     slower = spectra.time_constants(SLOW, sr=0.999 * slowest, shortest=2.0)
-    found = {
+    named = {
         "short": _join(
             spectra.ring(small, sr=0.9), spectra.time_constants(4, sr=slowest, shortest=1.5)
         ),
@@ -200,11 +200,11 @@ def candidate_spectra(rows: int, seasons: Sequence[int]) -> dict[str, Spectrum]:
     for season in seasons:
         if not 2 <= season <= LONGEST or 4 * season > rows:
             continue
-        found[f"season {season}"] = _join(_ring(season, 2 * season), slow)
-        found[f"season {season}, short"] = _seasonal(season, small, slow)
+        named[f"season {season}"] = _join(_ring(season, 2 * season), slow)
+        named[f"season {season}, short"] = _seasonal(season, small, slow)
         if 8 * season <= rows and 2 * season <= LONGEST:
-            found[f"two seasons {season}"] = _join(_ring(2 * season, 3 * season), slow)
-    return found
+            named[f"two seasons {season}"] = _join(_ring(2 * season, 3 * season), slow)
+    return named
 
 
 def _longest_memory(rows: int, seasons: Sequence[int]) -> float:
@@ -221,10 +221,10 @@ def _long_spectra(seasons: Sequence[int], small: int, slow: Spectrum) -> dict[st
     fitting = [season for season in seasons if 2 <= season <= LONGEST]
     longest = max(fitting, default=1)
     modes = LONGEST // longest * longest
-    found = {}
+    named = {}
     if fitting and fitting[0] < modes:
-        found[f"season {fitting[0]}, short"] = _seasonal(fitting[0], small, slow)
-    return found | {
+        named[f"season {fitting[0]}, short"] = _seasonal(fitting[0], small, slow)
+    return named | {
         "half as long": _join(_ring(modes // 2, 0.6 * modes), slow),
         "long": _join(_ring(modes, 0.6 * modes), slow),
         "long, slower": _join(_ring(modes, 1.2 * modes), slow),
