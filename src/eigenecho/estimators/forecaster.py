@@ -31,7 +31,7 @@ from eigenecho.forecasting.backtest import Backtest, run_backtest
 from eigenecho.forecasting.candidates import runner
 from eigenecho.forecasting.effects import IN_ROWS
 from eigenecho.forecasting.fitted import FittedForecaster, fit, warn_zero_width
-from eigenecho.forecasting.report import write
+from eigenecho.forecasting.report import constructor_call, contents, write
 from eigenecho.forecasting.selection import ForecastConfig
 from eigenecho.progress import bar
 from eigenecho.spectra import Spectrum
@@ -341,7 +341,8 @@ class Forecaster(BaseEstimator):
             raise bad_argument("backtest", backtest, "a result of forecaster.backtest, or None")
         horizon, panel = fitted.config.horizon, fitted.panel
         forecasts = fitted.forecast(panel, horizon, panel.container.future(X, horizon))
-        return write(Path(path), self, forecasts, float(interval), backtest)
+        values = contents(fitted, forecasts, float(interval), backtest)
+        return write(Path(path), values | {"constructor": constructor_call(self)})
 
     @takes_tensors
     def update(self, y_new: Any, X_new: Any = None) -> Self:

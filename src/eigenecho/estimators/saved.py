@@ -99,7 +99,7 @@ def _as_transition(spectrum: Any) -> Any:
 
 
 def _warn_if_replaced(name: str, value: Any, stored: str) -> None:
-    warn(f"{name}={value!r} cannot be stored in a file: {stored} is stored instead.", UserWarning)
+    warn(f"{name}={value!r} cannot be stored in a file, which has {stored} instead.", UserWarning)
 
 
 def _to_plain(value: Any, name: str) -> Any:
@@ -139,17 +139,16 @@ class StoredNetwork:
 
     def restored(self) -> LinearESN:
         """Return the estimator, or raise if the parts do not fit each other."""
-        model, evidence = self.fitted.model, self.evidence
-        if evidence is not None:
-            check_range(evidence.weights, "weights", model.reservoir.dtype)
-            if not np.array_equal(evidence.weights.astype(model.reservoir.dtype), model.W_out):
+        model, group, evidence = self.fitted.model, self.evidence, None
+        if group is not None:
+            check_range(group.weights, "weights", model.reservoir.dtype)
+            if not np.array_equal(group.weights.astype(model.reservoir.dtype), model.W_out):
                 raise bad_argument("weights", Words("other numbers"), "the numbers of W_out")
-            penalty = with_basis(evidence.penalty, model, self.neurons)
-            evidence = replace(evidence, penalty=penalty)
-        groups = None if evidence is None else Evidence.of_one(evidence)
+            penalty = with_basis(group.penalty, model, self.neurons)
+            evidence = Evidence.of_one(replace(group, penalty=penalty))
         esn: LinearESN = self.params.restored(LinearESN, model.D_in)
         state = as_state(model, self.fitted.final_state, "final_state")
-        replace(self.fitted, evidence=groups, final_state=state).attach_to(esn)
+        replace(self.fitted, evidence=evidence, final_state=state).attach_to(esn)
         return esn
 
 

@@ -333,8 +333,9 @@ def run_backtest(
     flat = sum(np.array_equal(t.forecasts["lower"], t.forecasts["upper"]) for t in trials)
     warn_zero_width(flat, len(trials), "forecasts")
     scale = np.repeat([trial.scale for trial in trials], config.horizon)
-    errors = _errors(panel, trials, config.horizon)
-    return Backtest(errors, _series(panel), scale, interval, season, len(done), len(rows))
+    series = _series(panel)
+    errors = _errors(series, panel, trials, config.horizon)
+    return Backtest(errors, series, scale, interval, season, len(done), len(rows))
 
 
 def _up_to(panel: Panel, origins: Array) -> tuple[Panel, list[int]]:
@@ -375,42 +376,33 @@ def _forecast(
     return trials
 
 
-def _errors(panel: Panel, trials: Sequence[BacktestForecast], horizon: int) -> Any:
-    """Return a DataFrame with a row for each trial and step."""
-    import pandas
-
-    steps = np.arange(1, horizon + 1)
-    times = [panel.container.times(panel, i) for i in range(len(panel))]
-    counts = np.bincount([trial.series for trial in trials], minlength=len(panel)) * horizon
-    columns: dict[str, Any] = {
-        "unique_id": _names(panel).repeat(counts),
-        "cutoff": joined([times[t.series][[t.origin]].repeat(horizon) for t in trials]),
-        "step": np.tile(steps, len(trials)),
-        "ds": joined([times[t.series][t.origin + steps] for t in trials]),
-        "y": np.concatenate([panel.histories[t.series].values[t.origin + steps] for t in trials]),
-    }
-    for name in trials[0].forecasts:
-        columns[name] = np.concatenate([trial.forecasts[name] for trial in trials])
-    return pandas.DataFrame(columns)
-
-
 def _series(panel: Panel) -> Any:
-    """Return a DataFrame of all rows of a panel: unique_id, ds, y."""
+    """Return a DataFrame of all rows of a panel: unique_id, ds, y.
+
+    A series without a name has the id "y".
+    """
     import pandas
 
+    names = ["y" if history.name is None else history.name for history in panel.histories]
     counts = [len(history) for history in panel.histories]
     return pandas.DataFrame(
         {
-            "unique_id": _names(panel).repeat(counts),
+            "unique_id": pandas.Index(names, tupleize_cols=False).repeat(counts),
             "ds": joined([panel.container.times(panel, i) for i in range(len(panel))]),
             "y": np.concatenate([history.values for history in panel.histories]),
         }
     )
 
 
-def _names(panel: Panel) -> Any:
-    """Return the ids of the series; "y" for a series without a name."""
-    import pandas
-
-    names = ["y" if history.name is None else history.name for history in panel.histories]
-    return pandas.Index(names, tupleize_cols=False)
+def _errors(series: Any, panel: Panel, trials: Sequence[BacktestForecast], horizon: int) -> Any:
+    """Return a DataFrame with a row for each trial and step, from one of all rows of the panel."""
+    starts = np.cumsum([0, *(len(history) for history in panel.histories)])
+    origins = np.array([starts[trial.series] + trial.origin for trial in trials])
+    steps = np.arange(1, horizon + 1)
+    errors = series.iloc[(origins[:, None] + steps).ravel()].reset_index(drop=True)
+    cutoffs = series["ds"].iloc[np.repeat(origins, horizon)].reset_index(drop=True)
+    errors.insert(1, "cutoff", cutoffs)
+    errors.insert(2, "step", np.tile(steps, len(trials)))
+    for name in trials[0].forecasts:
+        errors[name] = np.concatenate([trial.forecasts[name] for trial in trials])
+    return errors

@@ -105,22 +105,20 @@ class Effects:
         return replace(signal, shifts=shifts)
 
 
-def learn(
+def learn_effects(
     signals: Sequence[Signal],
     stops: Sequence[int],
     periods: Sequence[float],
     logarithms: Sequence[bool],
-    filter: Filter | None = None,
 ) -> Effects:
     """Estimate the effects of columns and the calendar from the rows of series before their stops.
 
-    Constant series are left out if others move. The default filter suits the number of rows.
+    Constant series are left out if others move.
     """
     moving = moving_series(signals)
     signals, stops = [signals[i] for i in moving], [stops[i] for i in moving]
-    if filter is None:
-        rows = int(np.median(stops))
-        filter = Filter(0.0, candidate_spectra(min(rows, LONG - 1), ())["short"])
+    rows = int(np.median(stops))
+    filter = Filter(0.0, candidate_spectra(min(rows, LONG - 1), ())["short"])
     has_known = signals[0].known.shape[1] > 0
     parts = [(True, False)] * has_known + [(False, True)] * bool(periods)
     if len(parts) == 2:

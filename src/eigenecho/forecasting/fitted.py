@@ -13,9 +13,8 @@ from eigenecho.checks import check_memory
 from eigenecho.data.panel import Panel
 from eigenecho.data.stored import check_floats
 from eigenecho.errors import FewRowsWarning, Words, bad_argument, out_of_range, warn
-from eigenecho.forecasting import effects
 from eigenecho.forecasting.candidates import THREADS, Candidate, Ensemble, Run, train
-from eigenecho.forecasting.effects import Effects, find_periods
+from eigenecho.forecasting.effects import Effects, find_periods, learn_effects
 from eigenecho.forecasting.intervals import Bands
 from eigenecho.forecasting.rows import Baseline
 from eigenecho.forecasting.selection import ForecastConfig, Selection, select_candidates
@@ -268,7 +267,7 @@ def _train(
         stops = [len(s) if p is None else p.kept for s, p in zip(signals, plans, strict=True)]
     # Candidates decide on logarithms: later rows, or series that were not validated, may have none.
     logarithms = sorted({candidate.view.logarithm for candidate in candidates})
-    learned = effects.learn(signals, stops, config.periods, logarithms)
+    learned = learn_effects(signals, stops, config.periods, logarithms)
     shifted = [learned.apply(s, stop, 0) for s, stop in zip(signals, stops, strict=True)]
     ensemble = train(candidates, shifted, stops, config.horizon, pull, run)
     if not ensemble.members:

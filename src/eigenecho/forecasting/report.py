@@ -34,18 +34,10 @@ UNUSED = ("progress", "seed")
 """Parameters of a forecaster that do not change results."""
 
 
-def write(
-    path: Path,
-    forecaster: Any,
-    forecasts: Sequence[Array],
-    interval: float,
-    backtest: Backtest | None,
-) -> Path:
-    """Write a page about the forecasts (H,) of a forecaster and return its path."""
-    values = contents(forecaster.fitted_, forecasts, interval, backtest)
+def write(path: Path, values: dict[str, Any]) -> Path:
+    """Write a page with these variables of the template, and return its path."""
     template = pages.environment("eigenecho.forecasting").get_template("report.html.jinja")
-    text = template.render(values, constructor=constructor_call(forecaster))
-    pages.write_whole(path, text.encode())
+    pages.write_whole(path, template.render(values).encode())
     return path
 
 
@@ -55,9 +47,10 @@ def contents(
     interval: float | None,
     backtest: Backtest | None,
 ) -> dict[str, Any]:
-    """Return the variables of the template. Series are sorted by expected error, descending.
+    """Return the variables of the template, except the code that reproduces the forecasts (H,).
 
-    Without an ``interval``, the page has no prediction intervals.
+    Series are sorted by expected error, descending. Without an ``interval``, the page has no
+    prediction intervals.
     """
     panel, errors = fitted.panel, fitted.expected_errors
     order = list(range(len(panel))) if errors is None else list(np.argsort(-errors))

@@ -120,14 +120,13 @@ def naive_error(values: Array, season: int) -> float:
 
 def naive_season(panel: Panel, seasons: Sequence[int]) -> int:
     """Return the season with the smallest naive error; 1 if there are none."""
-    candidates = [season for season in seasons if season > 1]
-    if len(candidates) < 2:
-        return candidates[0] if candidates else 1
-    lags = (1, *candidates)
+    if len(seasons) < 2:
+        return seasons[0] if seasons else 1
+    lags = (1, *seasons)
     errors = np.array([[naive_error(h.values, s) for s in lags] for h in panel.histories])
     relative = errors[:, 1:] / errors[:, :1]
     changing = relative[np.isfinite(relative).all(axis=1)]
-    return candidates[int(np.argmin(changing.mean(axis=0)))] if len(changing) else candidates[0]
+    return seasons[int(np.argmin(changing.mean(axis=0)))] if len(changing) else seasons[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,8 +218,8 @@ class ViewRows:
         if view.side is not None:
             past = signal.past * (0.0 if signal.is_constant else step)
             drives = [view.side.drive(column)[1][:, None] for column in past.T]
-            beside = [(view.side.reservoir, drive) for drive in drives]
-            rows = replace(rows, runs=[*rows.runs, *beside])
+            runs = [*rows.runs, *((view.side.reservoir, drive) for drive in drives)]
+            rows = replace(rows, runs=runs)
         return cls(view, z, np.where(signal.observed, z, np.nan), shift, level, rows, step)
 
     def forecast(self, baseline: Baseline, weights: Array, origins: Array) -> Array:

@@ -13,9 +13,8 @@ import numpy as np
 from eigenecho import spectra
 from eigenecho.checks import check_count, check_known
 from eigenecho.errors import Words, bad_argument
-from eigenecho.forecasting import effects
 from eigenecho.forecasting.candidates import PULLS, STRATEGIES, Candidate, Run, trimmed_mean
-from eigenecho.forecasting.effects import whole_periods
+from eigenecho.forecasting.effects import learn_effects, whole_periods
 from eigenecho.forecasting.intervals import Bands
 from eigenecho.forecasting.rows import Baseline, Sums, ViewRows
 from eigenecho.forecasting.signals import RemovedEffects, Signal, moving_series
@@ -169,7 +168,7 @@ def _validation_data(signals: Sequence[Signal], config: ForecastConfig) -> Valid
     numbers = [list(plans)[place] for place in places]
     stops = [plans[i].stops[0] for i in numbers]
     last_rows = [signals[i].cut(max(len(signals[i]) - ROWS, 0)) for i in numbers]
-    learned = effects.learn(last_rows, stops, config.periods, _logarithms(last_rows))
+    learned = learn_effects(last_rows, stops, config.periods, _logarithms(last_rows))
     shifted = [learned.apply(s, stop, 0) for s, stop in zip(last_rows, stops, strict=True)]
     return ValidationData(shifted, [plans[i] for i in numbers], numbers)
 
