@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from eigenecho.data.containers import read
-from eigenecho.forecasting.effects import LOOKED_AT, find_periods, whole_periods
+from eigenecho.forecasting.effects import SAMPLED, find_periods, whole_periods
 
 pd = pytest.importorskip("pandas")
 
@@ -74,7 +74,7 @@ def test_median_series_must_contain_a_cycle_three_times(lengths, found):
 
 
 def test_only_some_of_many_series_are_examined():
-    shown = np.linspace(0, 99, LOOKED_AT).astype(int)
+    shown = np.linspace(0, 99, SAMPLED).astype(int)
     panel = [wave(12) if i in shown else wave(7) for i in range(100)]
     assert find_periods(read(panel)) == (12,)
 

@@ -6,12 +6,12 @@
 - ``views``: u(t) = y(t) − ℓ(t−1) drives a diagonal reservoir, where the level ℓ is the last value
   or a running mean. Input weights give each mode the variance 1 under white noise, so nothing is
   random. Everything is linear in y and does not depend on a constant added to y.
-- ``effects``: known columns and the calendar are regressed on what the series does not predict
-  itself, removed before the filter and added to forecasts. Columns known up to the present have a
-  filter of their own and are used by direct readouts only.
-- ``rows``: a row source (``eigenecho.rows``) per view and series, and its sums. Sums over long
-  series follow from the recurrence of the rows; their cost hardly grows with the horizon. They
-  merge, so that one series of a panel is in memory at a time.
+- ``effects``: seasonal periods are detected. Known columns and the calendar are regressed on what
+  the series does not predict itself, removed before the filter and added to forecasts. Columns
+  known up to the present have a filter of their own and are used by direct readouts only.
+- ``rows``: naive forecasts, and a row source (``eigenecho.rows``) per view and series, with its
+  sums. Sums over long series follow from the recurrence of the rows; their cost hardly grows with
+  the horizon. They merge, so that one series of a panel is in memory at a time.
 - ``candidates``: a forecast is baseline(t, h) + x(t) W_h with x = [c, r]. Direct readouts are a
   ridge regression for each step. Recursive ones are trained for the next step and applied to their
   own forecasts; as this is linear in x(t) too, forecasts from many origins are one product. Weights
@@ -19,5 +19,7 @@
 - ``validation``, ``selection``: candidates are scored by forecasts of rows that they were not
   trained on; those that cannot be separated from the best form the ensemble.
 - ``intervals``: validation errors by step ahead, scaled to each series of a panel.
-- ``backtest``: selection and training at past origins, and the resulting errors.
+- ``fitted``: the result of a fit, which forecasts after any row of any series.
+- ``backtest``, ``report``: selection and training at past origins, and the resulting errors; an
+  HTML page about a forecast.
 """

@@ -12,20 +12,13 @@ import numpy as np
 
 from eigenecho.data.panel import Panel
 from eigenecho.forecasting.candidates import solve_likeliest
-from eigenecho.forecasting.signals import (
-    RemovedEffects,
-    Signal,
-    fill_gaps,
-    logarithms,
-    moving_series,
-)
+from eigenecho.forecasting.signals import RemovedEffects, Signal, fill_gaps, moving_series
 from eigenecho.forecasting.views import LONG, Filter, candidate_spectra
 from eigenecho.readout import Gram
 from eigenecho.types import Array
 
 ROUNDS = 2
 """Number of times that one-step weights and effects are estimated in turn."""
-
 
 OWN = 2
 """Number of periods to detect in a series besides those of the calendar, at most."""
@@ -39,10 +32,10 @@ IN_ROWS = "A week is 7 rows of days, a day 24 of hours, a year 12 of months or 4
 HARMONICS = 10
 """Number of harmonics of a period, at most."""
 
-LOOKED_AT = 20
+SAMPLED = 20
 """Number of series of a panel in which periods are detected, at most."""
 
-LIVED = 3
+REPETITIONS = 3
 """Number of repetitions of a period that the median series must contain."""
 
 
@@ -144,7 +137,7 @@ class _Series(NamedTuple):
 
 
 def _values(signal: Signal, logarithm: bool) -> Array:
-    return logarithms(signal.values) if logarithm else signal.values / signal.unit
+    return signal.logarithms if logarithm else signal.values / signal.unit
 
 
 def _learn(
@@ -250,7 +243,7 @@ def find_periods(panel: Panel, given: Sequence[float] = ()) -> tuple[float, ...]
     moving = [h for h in panel.histories if np.nanmax(h.values) > np.nanmin(h.values)]
     if not moving:
         return ()
-    places = np.linspace(0, len(moving) - 1, min(LOOKED_AT, len(moving))).astype(int)
+    places = np.linspace(0, len(moving) - 1, min(SAMPLED, len(moving))).astype(int)
     counts: Counter[float] = Counter()
     rows = []
     for i in places:
@@ -258,7 +251,7 @@ def find_periods(panel: Panel, given: Sequence[float] = ()) -> tuple[float, ...]
         rows.append(len(values))
         if len(values) > 3:
             counts.update(set(series_periods(values, panel.cycles)))
-    longest = np.median(rows) / LIVED
+    longest = np.median(rows) / REPETITIONS
     common = (p for p, count in counts.items() if 3 * count >= len(places) and p <= longest)
     return tuple(sorted(map(float, common)))
 

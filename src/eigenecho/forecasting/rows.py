@@ -10,7 +10,7 @@ from scipy.signal import correlate
 
 from eigenecho.checks import check_count, check_known
 from eigenecho.data.panel import Panel
-from eigenecho.forecasting.signals import LARGEST_PERIOD, Signal, fill_gaps, logarithms
+from eigenecho.forecasting.signals import LARGEST_PERIOD, Signal, fill_gaps
 from eigenecho.forecasting.views import Filter, View
 from eigenecho.readout import Gram, Moments
 from eigenecho.reservoir import Reservoir
@@ -207,9 +207,8 @@ class ViewRows:
     @classmethod
     def of(cls, view: View, signal: Signal) -> ViewRows:
         """Return the rows of a signal."""
-        z, shift = signal.values, np.zeros(0)
-        if view.logarithm:
-            z = logarithms(z)
+        z = signal.logarithms if view.logarithm else signal.values
+        shift = np.zeros(0)
         if view.removes:
             shift = signal.shifts[view.removed]
             z = z - shift[: len(signal)]

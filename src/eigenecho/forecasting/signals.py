@@ -70,6 +70,11 @@ class Signal:
     def __len__(self) -> int:
         return len(self.values)
 
+    @cached_property
+    def logarithms(self) -> Array:
+        """Logarithms of the values (T,), computed by the function of this name."""
+        return logarithms(self.values)
+
     def cut(self, start: int = 0, stop: int | None = None) -> Signal:
         """Return the rows from ``start`` to ``stop``, with everything known after them."""
         return replace(
@@ -233,7 +238,7 @@ class Measures:
     def scaled(self, panel: Panel, unscaled: Sequence[Signal], series: int, stop: int) -> Signal:
         """Return one signal in the unit of its rows before ``stop``, with its past columns."""
         signal = self.in_unit(unscaled[series], panel.histories[series].name, stop)
-        step = mean_step(logarithms(signal.values)[: max(stop - signal.start, 1)])
+        step = mean_step(signal.logarithms[: max(stop - signal.start, 1)])
         growth = step or signal.unit / (abs(float(signal.values[0])) or signal.unit)
         signal = replace(signal, growth=growth)
         columns, past = [], panel.histories[series].past
