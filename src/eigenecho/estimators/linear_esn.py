@@ -362,12 +362,12 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         inputs, container = validation.input_series(self, X, y_previous)
         validation.output_names(y_previous, self._fitted.output_names, "y_previous")
         container = Container(container.kind, self._fitted.flat)
-        given = self.model_, inputs, container, y_previous, initial_state
+        arguments = self.model_, inputs, container, y_previous, initial_state
         if not return_std:
-            return predict_series(*given, return_state, progress)
+            return predict_series(*arguments, return_state, progress)
         check_flag(return_std, "return_std")
-        deviations = deviations_of_series(self._fitted.need_posterior(), *given)
-        outputs, state = predict_series(*given, True, progress)
+        deviations = deviations_of_series(self._fitted.need_posterior(), *arguments)
+        outputs, state = predict_series(*arguments, True, progress)
         return (outputs, deviations, state) if return_state else (outputs, deviations)
 
     @takes_tensors(stays=True)
@@ -510,8 +510,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
                 return rows
             return [y[..., 0] for y in rows] if isinstance(rows, list) else rows[..., 0]
         items, container = unpack(to_host(contexts))
-        each = [self.forecast(horizon, item, inputs, interval=interval) for item in items]
-        return Forecast(*(container.restore(part) for part in zip(*each, strict=True)))
+        forecasts = [self.forecast(horizon, item, inputs, interval=interval) for item in items]
+        return Forecast(*(container.restore(part) for part in zip(*forecasts, strict=True)))
 
     def to(self, device: Any) -> Self:
         """Set the default torch device of results, for calls such as ``forecast(10)``.

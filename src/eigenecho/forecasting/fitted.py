@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from eigenecho import spectra
-from eigenecho.checks import check_memory
+from eigenecho.checks import check_count, check_memory
 from eigenecho.data.panel import Panel
 from eigenecho.data.stored import check_floats
 from eigenecho.errors import FewRowsWarning, Words, bad_argument, out_of_range, warn
@@ -72,8 +72,7 @@ class FittedForecaster:
             check_floats(self.bands.growth, "growth", self.config.horizon)
             check_floats(self.bands.means, "means", len(self.panel))
         self._check_effects()
-        if not self.ensemble.members:
-            raise bad_argument("members", (), "at least one")
+        check_count(len(self.ensemble.members), "members", "a number of members", 1)
         for member in self.ensemble.members:
             self._check_member(member)
 

@@ -58,7 +58,6 @@ def contents(
     times, ahead = panel.container.times(panel, order[0]), drawn[0].ahead
     return {
         "fitted": fitted,
-        "count": len(panel),
         "horizon": len(forecasts[0]),
         "step": panel.container.step,
         "span": [texts(times[:1])[0], texts(times[-1:])[0]],
