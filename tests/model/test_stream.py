@@ -183,7 +183,7 @@ def test_modifying_results_does_not_affect_the_stream():
         (X[0], {}, r"rows=<shape \(2,\)>.*2-D.*reshape\(1, -1\) for one row"),
         (X[:, :1], {}, r"rows=<shape \(160, 1\)>.*2 columns"),
         (np.where(np.arange(160)[:, None] == 7, np.nan, X), {}, "rows=<NaN in row 7, column 0>"),
-        (X, {"y_previous": Y[:9]}, "y_previous=<9 rows>.*160 rows"),
+        (X, {"y_previous": Y[:9]}, r"y_previous=<lengths \[9\]>.*lengths \[160\]"),
         (X, {"y_previous": np.full_like(Y, np.inf)}, "y_previous=<infinity in row 0, column 0>"),
         (X, {"y_previous": X}, r"y_previous=<shape \(160, 2\)>.*1 columns"),
         (None, {}, "rows=<NoneType>"),

@@ -28,7 +28,7 @@ from eigenecho.model.forecast import are_several, forecast
 from eigenecho.model.from_data import learn_spectrum
 from eigenecho.model.intervals import with_interval
 from eigenecho.model.online import check_labels, initial_states
-from eigenecho.model.predict import deviations_of_series, predict_series, states
+from eigenecho.model.predict import predict_series, states
 from eigenecho.progress import Report
 from eigenecho.series import Container, column_labels, unpack
 from eigenecho.spectra import Spectrum
@@ -362,13 +362,10 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         inputs, container = validation.input_series(self, X, y_previous)
         validation.output_names(y_previous, self._fitted.output_names, "y_previous")
         container = Container(container.kind, self._fitted.flat)
-        arguments = self.model_, inputs, container, y_previous, initial_state
-        if not return_std:
-            return predict_series(*arguments, return_state, progress)
         check_flag(return_std, "return_std")
-        deviations = deviations_of_series(self._fitted.need_posterior(), *arguments)
-        outputs, state = predict_series(*arguments, True, progress)
-        return (outputs, deviations, state) if return_state else (outputs, deviations)
+        posterior = self._fitted.need_posterior() if return_std else None
+        arguments = self.model_, inputs, container, y_previous, initial_state
+        return predict_series(*arguments, return_state, progress, posterior)
 
     @takes_tensors(stays=True)
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -31,53 +31,42 @@ def predict_series(
     initial_state: Any,
     return_state: bool,
     progress: Report | None = None,
+    posterior: Posterior | None = None,
 ) -> Any:
-    """Return the outputs of checked series in a container, and the states at their ends."""
-    starts = initial_states(model, initial_state, len(series), container.kind)
-    if container.kind == "stack" and on_device(series[0]) and y_previous is None:
-        return _predict_stack(model, container, series, starts, return_state)
-    previous = previous_outputs(model, y_previous, series, container)
-    counter = Progress(progress, sum(map(len, series)))
-    each = zip(series, previous, starts, strict=True)
-    outputs, ends = zip(*[run(model, *given, counter) for given in each], strict=True)
-    restored = container.restore(outputs)
-    if not return_state:
-        return restored
-    return restored, (ends[0] if container.kind == "single" else list(ends))
+    """Return the outputs of checked series, in their container.
 
-
-def _predict_stack(
-    model: LinearModel,
-    container: Container,
-    series: Sequence[Array],
-    starts: Sequence[State | None],
-    return_state: bool,
-) -> Any:
-    """Return the outputs of a stack on a device, computed in one run."""
-    states = [model.zero_state() if start is None else start for start in starts]
-    state = State(*(np.stack(parts) for parts in zip(*states, strict=True)))
-    (u,) = container.together(list(series))
-    outputs, last = run(model, u, None, state)
-    restored = container.restore([outputs])
-    return (restored, list(map(State, last.r, last.y))) if return_state else restored
-
-
-def deviations_of_series(
-    posterior: Posterior,
-    model: LinearModel,
-    series: Sequence[Array],
-    container: Container,
-    y_previous: Any,
-    initial_state: Any,
-) -> Any:
-    """Return standard deviations of the outputs of ``predict_series``, in the same container."""
-    if model.closed and y_previous is None:
+    Standard deviations follow if a ``posterior`` is given, and with ``return_state`` the state at
+    the end of each series.
+    """
+    if posterior is not None and model.closed and y_previous is None:
         expected = "False for a network that runs on its own output"
         raise bad_argument("return_std", True, expected, "Give y_previous.")
     starts = initial_states(model, initial_state, len(series), container.kind)
     previous = previous_outputs(model, y_previous, series, container)
-    each = zip(series, previous, starts, strict=True)
-    return container.restore([deviations(model, posterior, *run) for run in each])
+    runs = list(zip(series, previous, starts, strict=True))
+    outputs: Sequence[Array]
+    ends: Sequence[State]
+    if container.kind == "stack" and on_device(series[0]) and y_previous is None:
+        outputs, ends = _run_stack(model, container.together(list(series)), starts)
+    else:
+        counter = Progress(progress, sum(map(len, series)))
+        outputs, ends = zip(*[run(model, *args, counter) for args in runs], strict=True)
+    results = [container.restore(outputs)]
+    if posterior is not None:
+        results.append(container.restore([deviations(model, posterior, *args) for args in runs]))
+    if return_state:
+        results.append(ends[0] if container.kind == "single" else list(ends))
+    return tuple(results) if len(results) > 1 else results[0]
+
+
+def _run_stack(
+    model: LinearModel, stack: list[Array], starts: Sequence[State | None]
+) -> tuple[list[Array], list[State]]:
+    """Return the outputs of a stack on a device, computed in one run, and the last states."""
+    states = [model.zero_state() if start is None else start for start in starts]
+    state = State(*(np.stack(parts) for parts in zip(*states, strict=True)))
+    outputs, last = run(model, stack[0], None, state)
+    return [outputs], list(map(State, last.r, last.y))
 
 
 @one_blas_thread()
@@ -168,23 +157,23 @@ def states(model: LinearModel, u: Array, out: Array | None = None) -> Array:
 
 
 def previous_outputs(
-    model: LinearModel, given: Any, series: Sequence[Array], container: Container
-) -> list[Array | None]:
-    """Return given previous outputs (T, D_out) for each series, on its device; None without."""
-    lengths = [len(u) for u in series]
-    if given is None:
-        return [None] * len(lengths)
+    model: LinearModel, y_previous: Any, series: Sequence[Array], container: Container
+) -> list[Array] | list[None]:
+    """Return previous outputs (T, D_out) for each series, on its device; None without."""
+    if y_previous is None:
+        return [None] * len(series)
     if not model.closed:
         raise unused_outputs(Words("array"))
-    items, _ = unpack_outputs(given, "y_previous", container)
+    items, _ = unpack_outputs(y_previous, "y_previous", container)
     several = container.kind != "single"
     arrays = [
         as_rows(item, "y_previous", model.D_out, model.reservoir.dtype, i if several else None)
         for i, item in enumerate(items)
     ]
-    if [len(a) for a in arrays] != lengths:
-        got = Words(f"lengths {[len(a) for a in arrays]}")
-        raise bad_argument("y_previous", got, f"the lengths of X, {lengths}")
+    lengths, expected = ([len(rows) for rows in part] for part in (arrays, series))
+    if lengths != expected:
+        got = Words(f"lengths {lengths}")
+        raise bad_argument("y_previous", got, f"lengths {expected}, as the inputs have")
     return [moved([a], u)[0] for a, u in zip(arrays, series, strict=True)]
 
 

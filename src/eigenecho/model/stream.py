@@ -9,10 +9,11 @@ import numpy as np
 
 from eigenecho import kernels
 from eigenecho.arrays import is_tensor, takes_tensors
-from eigenecho.errors import Words, bad_argument, overflowed
-from eigenecho.model.online import OnlineRun, State, check_labels, on_one_thread, unused_outputs
+from eigenecho.errors import overflowed
+from eigenecho.model.online import OnlineRun, State, check_labels, on_one_thread
+from eigenecho.model.predict import previous_outputs
 from eigenecho.scaling import Scaling
-from eigenecho.series import as_rows, column_labels
+from eigenecho.series import Container, as_rows, column_labels
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
@@ -103,11 +104,13 @@ class Stream(OnlineRun):
         """
         model, reservoir = self._model, self._model.reservoir
         check_labels("rows", column_labels(rows), self.feature_names)
+        check_labels("y_previous", column_labels(y_previous), self.output_names)
         u = as_rows(rows, "rows", model.D_in, reservoir.dtype)
+        (previous,) = previous_outputs(model, y_previous, [u], Container())
         before = np.zeros((len(u), model.D_out), reservoir.dtype)
         loop = None
-        if y_previous is not None:
-            before[:] = model.from_user(self._previous_rows(y_previous, len(u)))
+        if previous is not None:
+            before[:] = model.from_user(previous)
         elif self._closed and len(u):
             before[0] = model.from_user(self._y)
             scaling = model.outputs or Scaling.identity(model.D_out)
@@ -123,20 +126,6 @@ class Stream(OnlineRun):
         if done:
             self._r, self._y = r, outputs[-1].copy()
         return outputs
-
-    def _previous_rows(self, y_previous: Any, steps: int) -> Array:
-        """Return one row of previous outputs for each step, in the caller's units."""
-        D = self._model.D_out
-        if not self._closed:
-            raise unused_outputs(Words("array"))
-        check_labels("y_previous", column_labels(y_previous), self.output_names)
-        if np.ndim(y_previous) == 1 and D == 1:
-            y_previous = np.reshape(y_previous, (-1, 1))
-        rows = as_rows(y_previous, "y_previous", D, self._model.reservoir.dtype)
-        if len(rows) != steps:
-            got = Words(f"{len(rows)} rows")
-            raise bad_argument("y_previous", got, f"{steps} rows, as in rows")
-        return rows
 
     def __repr__(self) -> str:
         return f"Stream of {self._model!r}"
