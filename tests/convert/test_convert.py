@@ -312,14 +312,14 @@ def test_probe_is_always_the_same():
         (dict(W=np.ones((3, 3), complex)), "W=.*real"),
         (dict(W=np.array([["a"]])), "W=.*real"),
         (dict(W=np.empty((0, 0))), "W=.*square"),
-        (dict(W_in=np.ones((1, 4))), "W_in=.*column per unit"),
-        (dict(W_fb=np.ones((2, 3))), "W_fb=.*D_out = 1"),
+        (dict(W_in=np.ones((1, 4))), r"W_in=.*shape \(D, 3\)"),
+        (dict(W_fb=np.ones((2, 3))), r"W_fb=.*\(1, 3\), one row for each output"),
         (dict(W_out=np.ones((5, 1))), "W_out=.*3 rows"),
         (dict(W_out=np.ones((3, 1)), readout_bias=True), "W_out=.*4 rows"),
         (dict(W_out=np.full((3, 1), np.inf)), "W_out=.*finite"),
         (dict(lr=0.0), "lr=.*]0, 1]"),
         (dict(lr=[0.5, 0.5]), "lr=.*each of 3 units"),
-        (dict(bias=np.ones(2)), "bias=.*or a number"),
+        (dict(bias=np.ones(2)), r"bias=.*shape \(3,\)"),
     ],
 )
 def test_bad_input_is_rejected_with_a_reason(change, words):

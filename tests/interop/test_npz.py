@@ -138,7 +138,7 @@ def test_options_override_the_file(tmp_path, network, u):
         ({"W": np.full((N, N), np.nan)}, "W=.*finite"),
         ({"W": np.ones(N)}, "W=.*square"),
         ({"bias": np.array(["a"] * N)}, "bias=.*real numbers"),
-        ({"bias": np.ones(N - 1)}, "bias=.*or a number"),
+        ({"bias": np.ones(N - 1)}, r"bias=.*shape \(30,\)"),
         ({"lr": np.array([0.5, 0.5])}, "lr=.*each of 30"),
         ({"lr": 0.0}, "lr=.*]0, 1]"),
         ({"lr": np.array("fast")}, "lr="),

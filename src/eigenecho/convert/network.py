@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 
 from eigenecho.basis import Basis
-from eigenecho.checks import as_square, check_finite, check_known, check_real, check_shape
+from eigenecho.checks import as_square, check_real
 from eigenecho.convert.compare import compare
 from eigenecho.errors import IllConditionedWarning, Words, bad_argument, warn
 from eigenecho.model import LinearModel
 from eigenecho.model.certificate import Certificate
 from eigenecho.reservoir import Reservoir
 from eigenecho.threads import one_blas_thread
-from eigenecho.transition import FORMS, WELL_CONDITIONED, Transition, choose_form, compact
+from eigenecho.transition import WELL_CONDITIONED, Transition, choose_form, compact
 from eigenecho.types import Array
 
 EXACT = 1e-9
 """Largest difference on the probe for which a form is accurate."""
 
-STRICTER = (1e2, 0.0)
-"""Limits of cond(Q) that are tried next if a form is not accurate; with 0, W is unchanged."""
+LIMITS = (WELL_CONDITIONED, 1e2, 0.0)
+"""Limits of cond(Q) that are tried in turn until a form is accurate; with 0, W is unchanged."""
 
 
 @one_blas_thread()
@@ -93,32 +93,29 @@ def diagonalize(
     >>> model.certificate.form, model.certificate.difference < 1e-12
     ('diagonal', True)
     """
-    check_known(form, "form", FORMS)
     dense = as_square(W)
     N = len(dense)
-    W_in = _matrix(W_in, "W_in", N)
-    W_fb = None if W_fb is None else _matrix(W_fb, "W_fb", N)
-    if bias is not None:
-        bias = np.full(N, bias) if np.ndim(bias) == 0 else np.asarray(bias)
-        check_shape(bias, "bias", (N,), ", or a number")
-        bias = _matrix(bias[None], "bias", N)[0]
     rates = _rates(lr, N)
     leaky = dense * rates + np.diag(1 - rates)
+    W_in = _as_double(W_in, "W_in")
+    W_fb = None if W_fb is None else _as_double(W_fb, "W_fb")
+    if bias is not None:
+        bias = _as_double(np.full(N, bias) if np.ndim(bias) == 0 else bias, "bias")
+    reservoir = Reservoir(compact(leaky), W_in, bias, W_fb)
     rows = _Coordinates(N, len(W_in), output_to_readout, input_to_readout)
     W_out, readout_bias = rows.readout(W_out, readout_bias)
 
     def at_work(A: Array) -> Array:
         return np.pad(A * rates, [(0, 0)] * (A.ndim - 1) + [(0, rows.extra)])
 
-    weights = Reservoir(compact(leaky), W_in, bias, W_fb).weights(at_work)
+    weights = reservoir.weights(at_work)
     weights[0][:, N:] = np.eye(len(W_in), rows.extra)
     reservoir = Reservoir(compact(np.pad(leaky, (0, rows.extra))), *weights)
     original = LinearModel(reservoir, W_out, readout_bias, output_to_readout)
-    converted, certificate = _convert(original, leaky, rows, form, WELL_CONDITIONED)
-    for condition in STRICTER if form == "auto" else ():
+    for condition in LIMITS if form == "auto" else LIMITS[:1]:
+        converted, certificate = _convert(original, leaky, rows, form, condition)
         if certificate.difference <= EXACT:
             break
-        converted, certificate = _convert(original, leaky, rows, form, condition)
     if certificate.difference > EXACT or certificate.condition > WELL_CONDITIONED:
         warn(
             f"the {certificate.form} form of this network is not accurate: cond(Q) = "
@@ -201,14 +198,10 @@ def _change_basis(original: LinearModel, transition: Transition, basis: Basis) -
     return replace(original, reservoir=reservoir, W_out=W_out, basis=basis)
 
 
-def _matrix(A: Any, name: str, columns: int) -> Array:
+def _as_double(A: Any, name: str) -> Array:
+    """Return a dense or sparse array of real numbers as a dense one in float64."""
     A = np.asarray(A.toarray() if hasattr(A, "toarray") else A)
-    if A.ndim != 2 or A.shape[1] != columns:
-        raise bad_argument(
-            name, Words(f"shape {A.shape}"), f"shape (D, {columns}), one column per unit"
-        )
     check_real(A, name)
-    check_finite(A, name)
     return A.astype(np.float64)
 
 

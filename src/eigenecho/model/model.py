@@ -11,7 +11,7 @@ import numpy as np
 from eigenecho import kernels, storage
 from eigenecho.arrays import checked_device, takes_tensors, to_host
 from eigenecho.basis import Basis, DrawnBasis
-from eigenecho.checks import check_flag, check_known, check_range, check_real
+from eigenecho.checks import check_flag, check_known, check_range, check_real, check_shape
 from eigenecho.errors import Words, bad_argument
 from eigenecho.model.certificate import Certificate, Reduction
 from eigenecho.model.forecast import are_several, forecast, forecast_several
@@ -114,20 +114,18 @@ class LinearModel:
         if self.W_out.dtype not in (np.float32, np.float64):
             object.__setattr__(self, "W_out", self.W_out.astype(np.float64))
         size = self.readout_bias + self.output_to_readout * self.D_out + self.reservoir.units
-        if len(self.W_out) != size:
-            raise bad_argument("W_out", Words(f"shape {self.W_out.shape}"), f"{size} rows")
-        W_fb = self.reservoir.W_fb
-        if W_fb is not None and len(W_fb) != self.D_out:
-            raise bad_argument("W_fb", Words(f"shape {W_fb.shape}"), f"D_out = {self.D_out} rows")
+        check_shape(self.W_out, "W_out", (size, self.D_out))
+        if self.reservoir.W_fb is not None:
+            shape = self.D_out, self.units
+            check_shape(self.reservoir.W_fb, "W_fb", shape, ", one row for each output")
         layout = self.reservoir.transition.layout
         basis = self.basis
         if basis is not None and (basis.units, (basis.block, basis.n_real)) != (self.units, layout):
             raise bad_argument("basis", basis, f"the basis of {self.reservoir.transition!r}")
         for name, columns in (("inputs", self.D_in), ("outputs", self.D_out)):
             scaling = getattr(self, name)
-            if scaling is not None and np.shape(scaling.mean) != (columns,):
-                got = Words(f"scaling of {np.size(scaling.mean)} columns")
-                raise bad_argument(name, got, f"a scaling of {columns} columns")
+            if scaling is not None:
+                check_shape(scaling.mean, name, (columns,), ", one number for each column")
 
     def check(self) -> None:
         """Raise if numbers of a file are outside the range of the model's dtype."""
