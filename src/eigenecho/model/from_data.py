@@ -194,7 +194,7 @@ class LearningTask:
         if not sure:
             got = Words("targets that do not depend on X")
             raise bad_argument("y", got, "targets to learn a spectrum from")
-        reduced, _ = select_modes(weighting, min(recipe.units, sure))
+        reduced = select_modes(weighting, min(recipe.units, sure))
         spectrum = reduced.system.spectrum.unleak(recipe.lr)
         missing = recipe.units - spectrum.units
         return spectrum.join(ring(missing, sr=recipe.sr)) if missing else spectrum

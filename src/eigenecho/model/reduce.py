@@ -55,10 +55,10 @@ def reduce(
         got, expected = Words("inputs without effect"), "inputs that affect the outputs"
         raise bad_argument("model" if data is None else "data", got, expected)
     if tol is None:
-        reduced, error = select_modes(weighting, units or 0)
+        reduced = select_modes(weighting, units or 0)
     else:
         _check_rounding(model, weighting.space, tol)
-        weighting, reduced, error = _smallest_order(weighting, units, tol)
+        weighting, reduced = _smallest_order(weighting, units, tol)
     if tol is None and reduced.system.units != units:
         warn(
             f"units={units} asks for more modes than can be kept: {reduced.system.units} remain, "
@@ -81,7 +81,7 @@ def reduce(
         units=reduced.system.units,
         radius_before=radius_before,
         radius_after=radius_after,
-        **weighting.details(reduced, error),
+        **weighting.details(reduced),
     )
     weights = small.reservoir.weights(lambda A: A.astype(dtype))
     cast = replace(
@@ -129,30 +129,28 @@ def _check_rounding(model: LinearModel, space: StateSpace, tol: float) -> None:
         raise bad_argument("tol", tol, expected, "Fit the network with dtype='float64'.")
 
 
-def select_modes(weighting: Weighting, units: int) -> tuple[TruncatedSystem, float]:
-    """Return the system of an order, or of the next below with usable eigenvectors, and its error.
+def select_modes(weighting: Weighting, units: int) -> TruncatedSystem:
+    """Return the system of an order, or of the next below with usable eigenvectors.
 
     The order is limited by the number of states that are not rounding errors.
     """
     for order in range(min(units, weighting.balanced.order), 0, -1):
         reduced = smaller(weighting.balanced, order)
-        error = np.inf if reduced is None else weighting.error(reduced)
-        if reduced is not None and np.isfinite(error):
-            return reduced, error
+        if reduced is not None and np.isfinite(weighting.error(reduced)):
+            return reduced
     raise bad_argument("units", units, "an order with stable modes", "Try another number.")
 
 
 def _smallest_order(
     weighting: Weighting, units: int | None, tol: float
-) -> tuple[Weighting, TruncatedSystem, float]:
-    """Return the system of the smallest order whose error is at most ``tol``, and its error.
+) -> tuple[Weighting, TruncatedSystem]:
+    """Return the system of the smallest order whose error is at most ``tol``.
 
     Rows that distinguish too few states are tried again with states ordered as for all inputs, so
     that the weighting in use is returned too.
     """
     balanced, least = weighting.balanced, weighting.least
     most = balanced.order if units is None else min(units, balanced.order)
-    accepted: dict[int, tuple[TruncatedSystem, float]] = {}
     errors = [np.inf]
 
     def error(order: int) -> float:
@@ -160,13 +158,12 @@ def _smallest_order(
             return float(least[order])
         reduced = smaller(balanced, order)
         errors.append(np.inf if reduced is None else weighting.error(reduced))
-        if reduced is not None and errors[-1] <= tol:
-            accepted[order] = reduced, errors[-1]
         return errors[-1]
 
     order = smallest(error, tol, weighting.expected[: most + 1])
-    if order is not None:
-        return weighting, *accepted[order]
+    reduced = None if order is None else smaller(balanced, order)
+    if reduced is not None:
+        return weighting, reduced
     if isinstance(weighting, RowWeighting) and not weighting.white_order:
         return _smallest_order(replace(weighting, white_order=True), units, tol)
     remedy = "Ask for more units, or a larger tol." if units is not None else weighting.remedy

@@ -28,7 +28,7 @@ from eigenecho.reduction import (
 )
 from eigenecho.rows import SeriesRows, chunk_rows
 from eigenecho.series import Container, as_rows, as_series, shifted, unpack_outputs
-from eigenecho.training import GroupEvidence
+from eigenecho.training import GroupEvidence, check_lengths
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
@@ -97,9 +97,9 @@ class WhiteWeighting:
         rounding = RUN * EPS * (self.space.system.amplitude + reduced.system.amplitude)
         return (float(max(bound, measured)) + rounding) / self._gain
 
-    def details(self, _: TruncatedSystem, error: float) -> dict[str, Any]:
+    def details(self, reduced: TruncatedSystem) -> dict[str, Any]:
         """Return the bound."""
-        return {"bound": error}
+        return {"bound": self.error(reduced)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,8 +122,6 @@ class RowWeighting:
     def of(cls, model: LinearModel, data: Any) -> RowWeighting:
         """Return the weighting of X, or of (X, y), where y sets the scale and drives feedback."""
         inputs, targets = _read(model, data)
-        if not all(map(len, inputs)):
-            raise bad_argument("data", Words("a series without rows"), "rows in each series")
         space = StateSpace.of(model)
         reservoir, inputs = space.model.reservoir, [model.own_inputs(u) for u in inputs]
         if targets is None:
@@ -132,9 +130,10 @@ class RowWeighting:
             targets = [y[len(y) // 2 :] for y in map(space.outputs, drives)]
         else:
             targets = [model.from_user(y) for y in targets]
-            each = zip(inputs, targets, strict=True)
-            drives = [reservoir.drive(u, shifted(y, 0.0)) for u, y in each]
-        scale = _observed_deviation(np.concatenate(targets))
+            pairs = zip(inputs, targets, strict=True)
+            drives = [reservoir.drive(u, shifted(y, 0.0)) for u, y in pairs]
+        scale = np.nanstd(np.concatenate(targets), axis=0)
+        scale[scale == 0] = 1.0
         space = StateSpace.of(model, scale)
         return cls(space, drives, [space.outputs(drive) / scale for drive in drives])
 
@@ -186,11 +185,12 @@ class RowWeighting:
             held_out.append(residuals[cut:])
         return _largest_rms(used), _largest_rms(held_out)
 
-    def details(self, reduced: TruncatedSystem, error: float) -> dict[str, Any]:
+    def details(self, reduced: TruncatedSystem) -> dict[str, Any]:
         """Return the measured errors."""
         rows_error, held_out = self._errors(reduced)
         known = None if np.isnan(held_out) else held_out
-        return {"promise": error, "rows_error": rows_error, "held_out_error": known}
+        promise = float(np.nanmax([rows_error, held_out]))
+        return {"promise": promise, "rows_error": rows_error, "held_out_error": known}
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,9 +249,9 @@ class StatisticsWeighting:
         """Return a bound on the RMS error of any output, relative to the size of its targets."""
         return float(promised(self.balanced, reduced, lambda: [self.rows]).max())
 
-    def details(self, _: TruncatedSystem, error: float) -> dict[str, Any]:
+    def details(self, reduced: TruncatedSystem) -> dict[str, Any]:
         """Return the bound for these rows."""
-        return {"promise": error, "size": self.size}
+        return {"promise": self.error(reduced), "size": self.size}
 
 
 Weighting = WhiteWeighting | RowWeighting | StatisticsWeighting
@@ -264,15 +264,6 @@ def select_weighting(model: LinearModel, data: Any, evidence: GroupEvidence | No
     if evidence is not None:
         return StatisticsWeighting.of(model, evidence)
     return WhiteWeighting(StateSpace.of(model))
-
-
-def _observed_deviation(rows: Array) -> Array:
-    """Return the standard deviation of each column without NaN; 1 for constant columns."""
-    there = ~np.isnan(rows)
-    count = np.maximum(there.sum(axis=0), 1)
-    mean = np.where(there, rows, 0.0).sum(axis=0) / count
-    scale = np.sqrt((np.where(there, rows - mean, 0.0) ** 2).sum(axis=0) / count)
-    return np.where(scale > 0, scale, 1.0)
 
 
 def _target_deviation(model: LinearModel, evidence: GroupEvidence) -> Array:
@@ -307,28 +298,23 @@ def _read(model: LinearModel, data: Any) -> tuple[list[Array], list[Array] | Non
     if X is None and model.D_in:
         got = Words("no inputs")
         raise bad_argument("data", got, f"(X, y): {model.D_in} columns drive this network")
-    if y is None and model.closed:
+    if y is None and (X is None or model.closed):
         raise bad_argument("data", Words("inputs alone"), "(X, y): y(t−1) drives this network")
-    if X is None:
-        outputs = _read_targets(model, y, Container())
-        return [rows[:, :0] for rows in outputs], outputs
-    inputs, container = as_series(X, "data", model.D_in, np.float64)
+    inputs: list[Array] = []
+    container = Container()
+    if X is not None:
+        inputs, container = as_series(X, "data", model.D_in, np.float64)
+    if not all(map(len, inputs)):
+        raise bad_argument("data", Words("a series without rows"), "rows in each series")
     if y is None:
         return inputs, None
-    outputs = _read_targets(model, y, container)
-    lengths, expected = ([len(rows) for rows in series] for series in (outputs, inputs))
-    if lengths != expected:
-        raise bad_argument("data", Words(f"y of lengths {lengths}"), f"lengths {expected}, as in X")
-    return inputs, outputs
-
-
-def _read_targets(model: LinearModel, y: Any, container: Container) -> list[Array]:
-    """Return targets, which may be NaN if they do not drive the network."""
     items, _ = unpack_outputs(y, "data", container)
-    gaps = not model.closed
-    rows = [as_rows(item, "data", model.D_out, np.float64, gaps=gaps) for item in items]
-    empty = np.isnan(np.concatenate(rows)).all(axis=0)
+    gaps = not model.closed  # targets that drive the network cannot be missing
+    outputs = [as_rows(item, "data", model.D_out, np.float64, gaps=gaps) for item in items]
+    inputs = inputs or [rows[:, :0] for rows in outputs]
+    check_lengths(inputs, outputs, 0)
+    empty = np.isnan(np.concatenate(outputs)).all(axis=0)
     if empty.any():
         got = Words(f"nothing but NaN in column {int(np.argmax(empty))} of y")
         raise bad_argument("data", got, "at least one observation in each column")
-    return rows
+    return inputs, outputs
