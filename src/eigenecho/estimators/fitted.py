@@ -86,11 +86,6 @@ class FittedNetwork:
             final_state_=self.final_state,
         )
 
-    @property
-    def trained(self) -> TrainedReadout:
-        """The training result, from which training continues."""
-        return TrainedReadout(Evidence.of_one(self._need_single()), self.solver, self.final_state.r)
-
     @cached_property
     def noise(self) -> Array:
         """Covariance of one-step errors, in the caller's units."""
@@ -155,7 +150,7 @@ class FittedNetwork:
 
     def need_evidence(self) -> GroupEvidence:
         """Return the evidence of all outputs in NumPy arrays, or raise if there is none."""
-        return self._need_single().on_host
+        return self.need_single().on_host
 
     def _need_evidence(self) -> Evidence:
         """Return the evidence, or raise if there is none."""
@@ -167,7 +162,7 @@ class FittedNetwork:
             )
         return self.evidence
 
-    def _need_single(self) -> GroupEvidence:
+    def need_single(self) -> GroupEvidence:
         """Return the evidence of all outputs together, or raise if there is none."""
         single = self._need_evidence().single
         if single is None:

@@ -34,7 +34,9 @@ from eigenecho.series import Container, column_labels, unpack
 from eigenecho.spectra import Spectrum
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import (
+    Evidence,
     Settings,
+    TrainedReadout,
     TrainingState,
     check_lengths,
     check_rates,
@@ -302,16 +304,17 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             validation.warn_if_unstable(self.effective_radius_, max(map(len, inputs)))
         skipped = [settings.warmup if start is None else 0 for start in starts]
         check_lengths(inputs, outputs, max(skipped, default=0))
-        trained = before.trained
-        problem = model.problem(inputs, outputs, trained.evidence.groups[0].penalty, starts)
+        evidence = before.need_single()
+        problem = model.problem(inputs, outputs, evidence.penalty, starts)
         if len(problem.parts) > 1:
             got, expected = "gaps at different rows", "gaps at the same rows in all columns"
             raise bad_argument("y", Words(got), expected, "Fit on all rows at once.")
         block = [(skip, len(u)) for skip, u in zip(skipped, inputs, strict=True)]
         kind = validation.target_kind(inputs, outputs)
+        evidence, end = update(evidence, problem, block)
         fitted = FittedNetwork.of(
             problem,
-            update(trained, problem, block),
+            TrainedReadout(Evidence.of_one(evidence), before.solver, end),
             to_host(outputs[-1][-1]),
             lr=before.lr,
             flat=before.flat,

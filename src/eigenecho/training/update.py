@@ -23,7 +23,7 @@ from eigenecho.rows import Block, Fold
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.problem import Problem
 from eigenecho.training.refine import fitted, lengths
-from eigenecho.training.train import Evidence, GroupEvidence, TrainedReadout
+from eigenecho.training.train import GroupEvidence
 from eigenecho.types import Array
 
 FIRST = 256
@@ -34,38 +34,31 @@ LOST = 1e-8
 
 
 @one_blas_thread()
-def update(trained: TrainedReadout, problem: Problem, block: Block) -> TrainedReadout:
-    """Return the readout as if it had been trained on a block of further rows, too.
+def update(evidence: GroupEvidence, problem: Problem, block: Block) -> tuple[GroupEvidence, Array]:
+    """Train on a block of further rows; return the evidence of all rows, and the last state.
 
     Orthogonal statistics are merged and solved. Normal equations lose half of the digits of their
     solution, so only the change that the new rows X₂ require is solved for, from true residuals:
 
         w + (G₁ + G₂ + αM)⁻¹ X₂ᵀ (Y₂ − X₂ w)
     """
-    evidence = trained.evidence.groups[0]
     # Statistics move to the device of the new rows.
     old = evidence.statistics.where(problem.inputs[0])
     if not old.is_exact:
-        return _corrected(trained, old.gram(), problem, block)
+        return _corrected(evidence, old.gram(), problem, block)
     new, _, ends = problem.gather(Triangle, Fold(block))
     total = old.merge(new)
     problem.check_range(total)
     solution = total.solve(evidence.penalty, evidence.ridge)
     weights, scatter = np.ascontiguousarray(to_host(solution)), to_host(total.scatter(solution))
     evidence = replace(evidence, statistics=total, weights=weights, scatter=scatter, XtE=None)
-    return _trained_further(trained, evidence, ends[-1])
-
-
-def _trained_further(
-    trained: TrainedReadout, evidence: GroupEvidence, end: Array
-) -> TrainedReadout:
-    return replace(trained, evidence=Evidence.of_one(evidence), end=to_host(end))
+    return evidence, to_host(ends[-1])
 
 
 def _corrected(
-    trained: TrainedReadout, old: Gram, problem: Problem, block: Block
-) -> TrainedReadout:
-    evidence, xp = trained.evidence.groups[0], namespace(old.XtX)
+    evidence: GroupEvidence, old: Gram, problem: Problem, block: Block
+) -> tuple[GroupEvidence, Array]:
+    xp = namespace(old.XtX)
     w, ridge = xp.asarray(evidence.weights), evidence.ridge
     left, _, ends = problem.gather(Gram, Fold(block), less=w)
     problem.check_range(left)
@@ -94,7 +87,7 @@ def _corrected(
         scatter=evidence.scatter_with(weights) + to_host(new.EtE),
         XtE=evidence.gradient - moved + to_host(new.XtE),
     )
-    return _trained_further(trained, evidence, ends[-1])
+    return evidence, to_host(ends[-1])
 
 
 def _error(problem: Problem, block: Block, statistics: Gram, off: Array) -> float:
