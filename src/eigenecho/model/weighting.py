@@ -18,14 +18,8 @@ import numpy as np
 from eigenecho.arrays import device_of, to_host
 from eigenecho.errors import Words, bad_argument
 from eigenecho.model.state_space import StateSpace
-from eigenecho.reduction import (
-    EPS,
-    BalancedSystem,
-    TruncatedSystem,
-    balance,
-    largest_gain,
-    promised,
-)
+from eigenecho.readout import EPS
+from eigenecho.reduction import BalancedSystem, TruncatedSystem, balance, largest_gain, promised
 from eigenecho.rows import SeriesRows, chunk_rows
 from eigenecho.series import Container, as_rows, as_series, shifted, unpack_outputs
 from eigenecho.training import GroupEvidence, check_lengths

@@ -1,6 +1,6 @@
 """Model reduction: Gramians, balanced truncation, and the modes of smaller systems."""
 
-from eigenecho.reduction.balancing import EPS, BalancedSystem, Rows, balance, essential
+from eigenecho.reduction.balancing import BalancedSystem, Rows, balance, essential
 from eigenecho.reduction.orders import smallest
 from eigenecho.reduction.system import System, largest_gain
 from eigenecho.reduction.truncation import TruncatedSystem, promised, smaller

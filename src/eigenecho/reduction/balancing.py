@@ -24,11 +24,9 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import lapack, qr, solve_triangular
 
-from eigenecho.readout import Triangle
+from eigenecho.readout import EPS, Triangle
 from eigenecho.reduction.system import System
 from eigenecho.types import Array
-
-EPS = float(np.finfo(np.float64).eps)
 
 JACOBI = 700
 """Columns up to which singular values are computed by rotations, to all digits of each."""

@@ -29,22 +29,20 @@ COLUMNS = 64
 """Columns that are eliminated before more memory is allocated."""
 
 
-def cauchy_factor(spectrum: Spectrum, weights: Array, most: int | None = None) -> Array:
+def cauchy_factor(spectrum: Spectrum, weights: Array) -> Array:
     """Return F (n + m, k) with κ = F E, E orthonormal, for signals κ_i(k) = λ_i^k a_i.
 
     F has the rows of real modes, then one complex row for each pair; the conjugate mode has the
     conjugate row, because the signals E are real. So F Fᵀ and F Fᴴ are the sums Σ_k κ_i κ_j and
-    Σ_k κ_i κ̄_j. F has at most ``most`` columns, or one more to complete a pair. ``weights`` are
-    a (n + m,).
+    Σ_k κ_i κ̄_j. ``weights`` are a (n + m,).
     """
     n = spectrum.real.size
     modes = np.concatenate([spectrum.real, spectrum.pairs]).astype(complex)
     a = np.array(weights, complex)
-    most = 2 * modes.size - n if most is None else most
     parts = [np.zeros((0, modes.size), complex)]
     first, count = 0.0, 0
-    while count < most:
-        columns = np.empty((min(COLUMNS, most - count) + 1, modes.size), complex)
+    while count < spectrum.units:
+        columns = np.empty((min(COLUMNS, spectrum.units - count) + 1, modes.size), complex)
         first, new = _eliminate(modes, n, a, first, columns)
         parts.append(columns[:new])
         count += new
