@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eigenecho import kernels
-from eigenecho.arrays import namespace
 from eigenecho.reservoir import Reservoir
 from eigenecho.rows import assemble
 from eigenecho.scaling import Scaling
 from eigenecho.threads import one_blas_thread
+from eigenecho.training.problem import readout_head
 from eigenecho.transition import Transition
 from eigenecho.types import Array
 
@@ -33,18 +33,8 @@ MAPPED = 1 << 22
 
 def readout_rows(model: LinearModel, before: Array | None, states: Array) -> Array:
     """Return the rows [1, y(t−1), r(t)] (T, N') of the readout, in float64."""
-    head = readout_head(model, before, len(states), states)
-    return assemble(head, [states])
-
-
-def readout_head(model: LinearModel, before: Array | None, steps: int, like: Array) -> Array:
-    """Return the columns [1, y(t−1)] (T, k) of the readout before the states, in float64."""
-    xp = namespace(like)
-    head = xp.ones((steps, int(model.readout_bias) + model.D_out * model.output_to_readout))
-    if model.output_to_readout:
-        assert before is not None
-        head[:, int(model.readout_bias) :] = before
-    return head
+    previous = before if model.output_to_readout else None
+    return assemble(readout_head(states, model.readout_bias, previous), [states])
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,12 +10,13 @@ import numpy as np
 from eigenecho import kernels
 from eigenecho.arrays import at, moved, namespace, on_device, to_host
 from eigenecho.errors import UnstableWarning, Words, bad_argument, warn
-from eigenecho.model.loop import ClosedLoop, readout_head
+from eigenecho.model.loop import ClosedLoop
 from eigenecho.model.online import State, initial_states, unused_outputs
 from eigenecho.progress import Progress, Report
 from eigenecho.rows import SeriesRows, chunk_rows
 from eigenecho.series import Container, as_rows, shifted, unpack_outputs
 from eigenecho.threads import one_blas_thread
+from eigenecho.training.problem import readout_head
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
@@ -139,7 +140,8 @@ def deviations(
     xp = namespace(u)
     result = xp.empty((len(u), model.D_out), reservoir.dtype)
     scale = 1.0 if model.outputs is None else xp.asarray(model.outputs.scale)
-    rows = SeriesRows(readout_head(model, before, len(u), u), [(reservoir, drive)], [start.r])
+    head = readout_head(u, model.readout_bias, before if model.output_to_readout else None)
+    rows = SeriesRows(head, [(reservoir, drive)], [start.r])
     for first, X in rows.chunks(0, len(u), chunk_rows(u, rows.size)):
         result[first : first + len(X)] = scale * xp.sqrt(posterior.variances(X))
     return result

@@ -210,10 +210,7 @@ class Problem:
         if self.reservoir.W_fb is not None or self.output_to_readout:
             start = self.starts[series] if self.starts else None
             previous = shifted(y, 0.0 if start is None else xp.asarray(start[1]))
-        head = xp.empty((len(y), self.head))
-        head[:, : int(self.fit_bias)] = 1.0
-        if self.output_to_readout:
-            head[:, int(self.fit_bias) :] = previous
+        head = readout_head(y, self.fit_bias, previous if self.output_to_readout else None)
         return self.reservoir.drive(u, previous), head
 
     def rows(self, series: int) -> SeriesRows:
@@ -257,13 +254,11 @@ class Problem:
                     Y = y[first : first + len(X)]
                     for j, block in enumerate(fold.held_out):
                         rows = _within(block[i], first, X, observed)
-                        some, targets = X[rows], Y[rows]
-                        if len(some):
-                            held_out[j] = held_out[j].absorb(some, targets)
+                        held_out[j] = held_out[j].absorb(X[rows], Y[rows])
                     rows = _within(fold.train[i], first, X, observed)
-                    some, targets = X[rows], Y[rows]
-                    if len(some):
-                        lanes.absorb(some, targets if less is None else targets - some @ less)
+                    x, targets = X[rows], Y[rows]
+                    if len(x):
+                        lanes.absorb(x, targets if less is None else targets - x @ less)
                 ends.append(states[0])
             return PassResult(lanes.merged(), held_out, ends)
 
@@ -285,6 +280,15 @@ class Problem:
         targets = [namespace(y).asarray(y, np.float64) for y in self.targets(block)]
         with np.errstate(over="ignore"):  # the caller checks the result
             return np.sum([to_host((y**2).sum(axis=0)) for y in targets], axis=0)
+
+
+def readout_head(like: Array, bias: bool, previous: Array | None) -> Array:
+    """Return the columns [1, y(t−1)] before the states, for each row of ``like``, in float64."""
+    columns = int(bias) + (0 if previous is None else previous.shape[1])
+    head = namespace(like).ones((len(like), columns))
+    if previous is not None:
+        head[:, int(bias) :] = previous
+    return head
 
 
 def _within(block: tuple[int, int], first: int, X: Array, observed: Array | None) -> slice | Array:
