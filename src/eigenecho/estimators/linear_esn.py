@@ -488,7 +488,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         if context is None and state is None:
             state = self.final_state_
         validation.check_target(self._fitted.target)
-        if context is not None and are_several(context):
+        if are_several(context):
             return self._forecast_several(horizon, context, inputs, state, interval)
         run = forecast(self.model_, horizon, to_host(context), to_host(inputs), state)
         if interval is None:

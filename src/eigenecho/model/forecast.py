@@ -79,8 +79,7 @@ def forecast(
 
 def are_several(context: Any) -> bool:
     """Return True if a context is a stack or a list of series."""
-    ndim = getattr(context, "ndim", None)
-    return ndim == 3 or (ndim is None and unpack(context)[1].kind != "single")
+    return unpack(context)[1].kind != "single"
 
 
 def forecast_several(

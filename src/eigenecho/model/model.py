@@ -358,7 +358,7 @@ class LinearModel:
         noise : array (D_out, D_out), optional
             Covariance of one-step errors, for intervals.
         """
-        if context is not None and are_several(context):
+        if are_several(context):
             mean = forecast_several(self, horizon, context, inputs, state)
         else:
             mean = forecast(self, horizon, to_host(context), to_host(inputs), state).outputs
