@@ -19,6 +19,7 @@ from eigenecho.transition import Cascade
 SPECTRUM = Spectrum([0.5, -0.2], [0.3 + 0.4j])
 RESERVOIR = Reservoir(SPECTRUM, np.ones((1, 4)))
 MODEL = LinearModel(RESERVOIR, np.ones((5, 2)))
+EVIDENCE = GroupEvidence(Gram.empty(5, 2), Penalty(5), 1.0, np.ones((5, 2)), np.eye(2))
 
 
 @pytest.mark.parametrize(
@@ -67,10 +68,8 @@ def test_weights_of_a_reservoir_have_one_real_dtype():
         (lambda: Penalty(4, 1, Basis(np.eye(4), 4)), "size=4"),
         (lambda: Gram(np.ones((3, 2)), np.ones((3, 1)), 5).check(), "XtX="),
         (lambda: Gram(np.ones((3, 3)), np.ones((2, 1)), 5).check(), "XtY="),
-        (lambda: Gram(np.ones((3, 3)), np.ones((3, 1)), -1).check(), "rows=-1"),
         (lambda: Triangle(np.ones((3, 3)), np.ones((3, 2)), np.ones((2, 2)), 5).check(), "R="),
         (lambda: Triangle(np.eye(3), np.ones((3, 2)), np.ones((1, 1)), 5).check(), "rest="),
-        (lambda: Triangle(np.eye(3), np.ones((3, 2)), np.ones((2, 2)), 1.5).check(), "rows=1.5"),
         (lambda: replace(MODEL, readout_bias=1), "readout_bias=1"),
         (lambda: replace(MODEL, W_out=MODEL.W_out * 1j), "W_out=<dtype"),
         (lambda: replace(MODEL, output_to_readout="no"), "output_to_readout='no'"),
@@ -98,20 +97,28 @@ def test_inconsistent_parts(make, words):
         {"weights": np.ones((4, 2))},
         {"scatter": np.ones((1, 1))},
         {"penalty": Penalty(4)},
-        {"ridge": -1.0},
-        {"ridge": np.nan},
-        {"ridge": True},
     ],
     ids=lambda change: next(iter(change)),
 )
 def test_inconsistent_evidence(change):
-    parts = {
-        "statistics": Gram.empty(5, 2), "penalty": Penalty(5), "ridge": 1.0,
-        "weights": np.ones((5, 2)), "scatter": np.eye(2),
-    }  # fmt: skip
-    GroupEvidence(**parts).check()
+    EVIDENCE.check()
     with pytest.raises(ValueError, match=f"{next(iter(change))}="):
-        GroupEvidence(**(parts | change)).check()
+        replace(EVIDENCE, **change).check()
+
+
+@pytest.mark.parametrize("rows", [-1, 1.5, True, 2**70])
+@pytest.mark.parametrize("kind", [Gram, Triangle])
+def test_stored_statistics_with_invalid_rows(kind, rows):
+    _, arrays, values = schema.pack(kind.empty(3, 2))
+    with pytest.raises(ValueError, match="rows="):
+        schema.unpack(kind, arrays, values | {"rows": rows})
+
+
+@pytest.mark.parametrize("ridge", [-1.0, np.nan, True])
+def test_stored_evidence_with_an_invalid_ridge(ridge):
+    _, arrays, values = schema.pack(EVIDENCE)
+    with pytest.raises(ValueError, match="ridge="):
+        schema.unpack(GroupEvidence, arrays, values | {"ridge": ridge})
 
 
 TRAINING_STATE = TrainingState.initial(MODEL.W_out, Penalty(5), 1.0)
@@ -128,13 +135,8 @@ def test_learner_with_arrays_of_other_shapes_than_the_model(name, shape):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"warmup": -1}, "warmup=-1"),
-        ({"warmup": 1.5}, "warmup=1.5"),
-        ({"warmup": True}, "warmup=True"),
         ({"ridge": True}, "ridge=True"),
         ({"forgetting": True}, "forgetting=True"),
-        ({"training_state": TRAINING_STATE._replace(rows=-1)}, "rows=-1"),
-        ({"training_state": TRAINING_STATE._replace(rows=2**70)}, "rows="),
         ({"training_state": TRAINING_STATE._replace(R=np.ones((5, 5)))}, "R=.* an upper triangle"),
         ({"penalty": Penalty(4)}, "penalty="),
     ],
@@ -144,6 +146,16 @@ def test_learner_with_invalid_numbers(change, words):
     Learner(**parts)
     with pytest.raises(ValueError, match=words):
         Learner(**(parts | change))
+
+
+@pytest.mark.parametrize("count", [-1, 1.5, True, 2**70])
+def test_stored_learner_with_invalid_counts(count):
+    _, arrays, values = schema.pack(Learner(MODEL, TRAINING_STATE, Penalty(5), 1.0))
+    with pytest.raises(ValueError, match="warmup="):
+        schema.unpack(Learner, dict(arrays), values | {"warmup": count})
+    values["training_state"]["rows"] = count
+    with pytest.raises(ValueError, match="rows="):
+        schema.unpack(Learner, arrays, values)
 
 
 def test_only_a_bias_can_be_unpenalised():

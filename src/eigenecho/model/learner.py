@@ -10,7 +10,7 @@ import numpy as np
 
 from eigenecho import kernels
 from eigenecho.arrays import takes_tensors
-from eigenecho.checks import check_count, check_shape
+from eigenecho.checks import check_shape
 from eigenecho.errors import bad_argument, overflowed
 from eigenecho.model.online import OnlineRun, State, on_one_thread
 from eigenecho.readout import Penalty
@@ -62,7 +62,6 @@ class Learner(OnlineRun):
         feature_names: Sequence[str] | None = None,
         output_names: Sequence[str] | None = None,
     ) -> None:
-        check_count(warmup, "warmup")
         check_shape(training_state.centre, "centre", model.W_out.shape, ", as the model's")
         if penalty.free > model.readout_bias:
             raise bad_argument("free", penalty.free, "0, because the model has no bias")

@@ -12,6 +12,7 @@ from eigenecho.model.stream import Stream
 from eigenecho.readout import Penalty
 from eigenecho.schema import stands_for
 from eigenecho.training import TrainingState
+from eigenecho.types import Count
 
 
 @stands_for(Stream)
@@ -45,7 +46,7 @@ class StoredLearner:
     penalty: Penalty
     ridge: float
     forgetting: float
-    warmup: int
+    warmup: Count
     state: State
     feature_names: tuple[str, ...] | None
     output_names: tuple[str, ...] | None

@@ -9,14 +9,14 @@ import numpy as np
 from scipy.linalg import lapack
 
 from eigenecho.arrays import moved, namespace, to_host
-from eigenecho.checks import check_count, check_shape
+from eigenecho.checks import check_shape
 from eigenecho.errors import bad_argument
 from eigenecho.readout.factorised import Factorisation, factorise_sums, warn_singular
 from eigenecho.readout.likelihood import Likelihood, check_targets
 from eigenecho.readout.normal_equations import NormalEquations
 from eigenecho.readout.penalty import Penalty
 from eigenecho.readout.statistic import Residuals
-from eigenecho.types import Array
+from eigenecho.types import Array, Count
 
 if TYPE_CHECKING:
     from eigenecho.readout.triangle import Triangle
@@ -32,14 +32,13 @@ class Gram:
 
     XtX: Array
     XtY: Array
-    rows: int
+    rows: Count
     is_exact: ClassVar[bool] = False
 
     def check(self) -> None:
         """Raise if the parts, which may come from a file, do not fit each other."""
         check_shape(self.XtX, "XtX", 2 * (len(self.XtX),))
         check_shape(self.XtY, "XtY", (len(self.XtX), self.XtY.shape[-1]))
-        check_count(self.rows, "rows")
 
     @classmethod
     def empty(cls, size: int, outputs: int, xp: Any = np) -> Gram:

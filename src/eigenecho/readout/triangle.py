@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from eigenecho.arrays import moved, namespace, to_host
-from eigenecho.checks import check_count, check_shape
+from eigenecho.checks import check_shape
 from eigenecho.errors import Words, bad_argument
 from eigenecho.readout.factorised import EPS, Factorisation, factorise_rows, warn_singular
 from eigenecho.readout.gram import Gram
@@ -17,7 +17,7 @@ from eigenecho.readout.lapack import reflect
 from eigenecho.readout.likelihood import Likelihood, check_targets
 from eigenecho.readout.penalty import Penalty
 from eigenecho.readout.statistic import Residuals
-from eigenecho.types import Array, UnboundedArray
+from eigenecho.types import Array, Count, UnboundedArray
 
 MOST, WORK, ROWS, NUMBERS = 16, 1e11, 12, 1 << 24
 """Largest number of triangles gathered in parallel; operations, and rows per column of each, from
@@ -46,7 +46,7 @@ class Triangle:
     R: Array
     Z: Array
     rest: UnboundedArray
-    rows: int
+    rows: Count
     is_exact: ClassVar[bool] = True
 
     def check(self) -> None:
@@ -54,7 +54,6 @@ class Triangle:
         check_upper(self.R)
         check_shape(self.Z, "Z", (len(self.R), self.Z.shape[-1]))
         check_shape(self.rest, "rest", 2 * self.Z.shape[1:])
-        check_count(self.rows, "rows")
 
     @classmethod
     def empty(cls, size: int, outputs: int, xp: Any = np) -> Triangle:

@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigenecho import kernels
-from eigenecho.checks import check_count, check_shape, is_finite_number
+from eigenecho.checks import check_shape, is_finite_number
 from eigenecho.errors import Words, bad_argument, overflowed
 from eigenecho.readout import Penalty, annihilate, check_upper
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.train import GroupEvidence
 from eigenecho.training.update import RoundingError, warn_if_lost
-from eigenecho.types import Array
+from eigenecho.types import Array, Count
 
 FADED = 0.1
 """Smallest share of the ridge that forgetting leaves in effect."""
@@ -47,7 +47,7 @@ class TrainingState(NamedTuple):
     Z: Array
     weights: Array
     centre: Array
-    rows: int = 0
+    rows: Count = 0
     rounding_error: RoundingError | None = None
 
     @classmethod
@@ -79,7 +79,6 @@ class TrainingState(NamedTuple):
         for name, part, shape in zip(self._fields, self[:4], shapes, strict=False):
             check_shape(part, name, shape)
         check_upper(self.R)
-        check_count(self.rows, "rows")
         if self.rounding_error is not None:
             self.rounding_error.check_shapes(size, D)
 
@@ -160,12 +159,7 @@ class RecursiveLeastSquares:
 def check_rates(ridge: Any, forgetting: Any) -> None:
     """Raise unless a ridge and a forgetting factor are valid."""
     if not is_finite_number(ridge) or ridge <= 0:
-        raise bad_argument(
-            "ridge",
-            ridge,
-            "one finite number > 0",
-            "It fixes the first weights.",
-        )
+        raise bad_argument("ridge", ridge, "one finite number > 0", "It fixes the first weights.")
     if not is_finite_number(forgetting) or not 0 < forgetting <= 1:
         raise bad_argument(
             "forgetting", forgetting, "a number in ]0, 1]", "1 forgets nothing; 0.999 is common."

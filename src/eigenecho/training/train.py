@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho.arrays import namespace, to_host
-from eigenecho.checks import check_not_negative, check_shape
+from eigenecho.checks import check_shape
 from eigenecho.errors import IllConditionedWarning, Words, bad_argument, warn
 from eigenecho.kernels import costs
 from eigenecho.readout import (
@@ -32,7 +32,7 @@ from eigenecho.threads import one_blas_thread
 from eigenecho.training.problem import Problem, Settings
 from eigenecho.training.refine import RefinedWeights, refine
 from eigenecho.training.structured import applies
-from eigenecho.types import Array, UnboundedArray
+from eigenecho.types import Array, NonNegative, UnboundedArray
 
 HELD_OUT = 0.2
 """Share of each series, at its end, on which several ridges are compared."""
@@ -50,7 +50,7 @@ class GroupEvidence:
 
     statistics: Gram | Triangle
     penalty: Penalty
-    ridge: float
+    ridge: NonNegative
     weights: Array
     scatter: UnboundedArray
     XtE: Array | None = None
@@ -65,7 +65,6 @@ class GroupEvidence:
             check_shape(self.XtE, "XtE", (size, D), ", as the statistics have")
         if self.penalty.size != size:
             raise bad_argument("penalty", Words(f"of {self.penalty.size} rows"), f"{size} rows")
-        check_not_negative(self.ridge, "ridge")
 
     def __getstate__(self) -> dict[str, Any]:
         # Without cached properties, which may be on a device.
@@ -223,25 +222,22 @@ def train(problem: Problem, settings: Settings) -> TrainedReadout:
 
 def _train_group(problem: Problem, settings: Settings) -> TrainedReadout:
     """Train outputs that are observed at the same rows."""
-    fold = _split(problem, settings)
-    for solver in _attempts(problem, settings.solver):
-        if solver in ("gram", "qr"):
-            return _directly(problem, settings, solver, fold)
+    fold, solver = _split(problem, settings), _select_solver(problem, settings.solver)
+    if solver in ("refined", "structured"):
         trained = _refined(problem.in_double, settings, solver, fold)
         if trained is not None:
             return trained
-    raise AssertionError("the last solver that is tried always has an answer")
+        solver = "qr"
+    return _directly(problem, settings, solver, fold)
 
 
-def _attempts(problem: Problem, solver: str) -> tuple[str, ...]:
-    """Return the solvers to try in turn; a refined one gives up if it cannot reach all digits."""
-    if solver in ("gram", "qr"):
-        return (solver,)
-    if solver == "refined":
-        return ("refined", "qr")
+def _select_solver(problem: Problem, solver: str) -> str:
+    """Return the solver to try first; "qr" follows if it cannot reach all digits."""
+    if solver not in ("auto", "structured"):
+        return solver
     if (solver == "structured" or problem.flops() > costs.QUICK_FLOPS) and applies(problem):
-        return ("structured", "qr")
-    return ("qr",) if problem.is_small else ("refined", "qr")
+        return "structured"
+    return "qr" if problem.is_small else "refined"
 
 
 def _split(problem: Problem, settings: Settings) -> Fold:

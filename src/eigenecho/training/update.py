@@ -17,14 +17,14 @@ from scipy.linalg import cho_solve
 
 from eigenecho.arrays import namespace, to_host
 from eigenecho.checks import check_shape
-from eigenecho.errors import IllConditionedWarning, bad_argument, warn
+from eigenecho.errors import IllConditionedWarning, warn
 from eigenecho.readout import EPS, Gram, NormalEquations, Remainder, Triangle
 from eigenecho.rows import Block, Fold
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.problem import Problem
 from eigenecho.training.refine import fitted, lengths
 from eigenecho.training.train import GroupEvidence
-from eigenecho.types import Array
+from eigenecho.types import Array, PositiveArray
 
 FIRST = 256
 """Rows from a zero state, at least, on which the error of a change of weights is estimated."""
@@ -146,7 +146,7 @@ class RoundingError(NamedTuple):
 
     scale: Array
     start: Array
-    size: Array
+    size: PositiveArray
 
     @classmethod
     def of(cls, statistics: Gram, weights: Array) -> RoundingError:
@@ -165,8 +165,6 @@ class RoundingError(NamedTuple):
         shapes = (size,), (size, outputs), (outputs,)
         for name, part, shape in zip(self._fields, self, shapes, strict=True):
             check_shape(part, name, shape)
-        if not np.all(self.size > 0):
-            raise bad_argument("size", self.size, "numbers > 0")
 
     @one_blas_thread()
     def error(self, x: Array, R: Array, weights: Array, faded: float) -> float:
