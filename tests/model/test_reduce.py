@@ -11,7 +11,7 @@ import eigenecho as ee
 from eigenecho.errors import IllConditionedWarning, StorageError
 from eigenecho.model.certificate import Reduction
 from eigenecho.model.forecast import closed_loop_radius
-from eigenecho.model.weighting import RowWeighting
+from eigenecho.model.weighting import Weighting
 
 NOISE = np.random.default_rng(9)
 OPTIONS = {
@@ -355,10 +355,13 @@ def test_reduced_network_has_no_neuron_basis():
 
 def test_values_are_those_that_determined_the_order(monkeypatch):
     """If the rows distinguish too few states, modes are sorted as for white inputs."""
-    true = RowWeighting.error
-    monkeypatch.setattr(
-        RowWeighting, "error", lambda w, one: true(w, one) if w.white_order else np.inf
-    )
+    true = Weighting.error
+
+    def error(weighting, reduced):
+        is_white = weighting.balanced is weighting.space.balanced
+        return true(weighting, reduced) if is_white else np.inf
+
+    monkeypatch.setattr(Weighting, "error", error)
     model = fitted(1, units=40).model_
     certificate = model.reduce(tol=1e-3, data=series(1)[:-1]).certificate
     assert certificate.weighting == "rows"

@@ -12,7 +12,7 @@ from eigenecho.errors import IllConditionedWarning, Words, bad_argument, warn
 from eigenecho.model.certificate import Reduction
 from eigenecho.model.loop import ClosedLoop
 from eigenecho.model.state_space import StateSpace
-from eigenecho.model.weighting import RowWeighting, Weighting, select_weighting
+from eigenecho.model.weighting import Weighting, select_weighting
 from eigenecho.reduction import TruncatedSystem, essential, largest_gain, smaller, smallest
 from eigenecho.reservoir import Reservoir
 from eigenecho.threads import one_blas_thread
@@ -164,8 +164,8 @@ def _smallest_order(
     reduced = None if order is None else smaller(balanced, order)
     if reduced is not None:
         return weighting, reduced
-    if isinstance(weighting, RowWeighting) and not weighting.white_order:
-        return _smallest_order(replace(weighting, white_order=True), units, tol)
+    if weighting.name == "rows" and balanced is not weighting.space.balanced:
+        return _smallest_order(weighting.in_white_order(), units, tol)
     remedy = "Ask for more units, or a larger tol." if units is not None else weighting.remedy
     best = min(errors) if np.isfinite(min(errors)) else least[most]
     raise bad_argument("tol", tol, f"at least {best:.1e}, the error of {most} modes", remedy)

@@ -1,16 +1,10 @@
-"""Error measures of model reduction: for all inputs, for given rows, or for training rows.
-
-A weighting has a ``space`` (the system to reduce) and ``balanced`` states in order of importance.
-``error`` of a smaller system is compared with ``tol``. ``least`` and ``expected`` (k + 1,) are
-estimates for the orders 0 … k, used to try few of them: a lower limit, and errors that fall as the
-true ones probably do. ``details`` are fields of the certificate.
-"""
+"""Error measures of model reduction: for all inputs, for given rows, or for training rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,213 +45,157 @@ OFTEN, CAREFUL = 0.25, 3.0
 
 
 @dataclass(frozen=True, eq=False)
-class WhiteWeighting:
-    """All inputs count equally: ‖y − ŷ‖₂ ≤ tol ‖G‖∞ ‖u‖₂."""
+class Weighting:
+    """An error measure of smaller systems.
 
-    space: StateSpace
-    name = "white"
-    remedy = "It is below the rounding error of any smaller network."
-
-    @property
-    def balanced(self) -> BalancedSystem:
-        """The states in order of their Hankel singular values."""
-        return self.space.balanced
-
-    @cached_property
-    def _response(self) -> tuple[Array, Array]:
-        frequencies = self.space.system.frequencies
-        return frequencies, self.space.system.response(frequencies)
-
-    @cached_property
-    def _gain(self) -> float:
-        """A lower bound of ‖G‖∞, so that errors relative to it are not underestimated."""
-        gain = largest_gain(self._response[1][:, : self.space.n_inputs])
-        if not gain > 0:
-            raise bad_argument("model", Words("zero gain"), "a network that its inputs affect")
-        return gain
-
-    @property
-    def least(self) -> Array:
-        """The bounds."""
-        return self.balanced.tails[: self.balanced.order + 1] / self._gain
-
-    expected = least
-
-    def error(self, reduced: TruncatedSystem) -> float:
-        """Return the bound, or the largest difference of gains if rounding makes it larger."""
-        frequencies, response = self._response
-        bound = self.balanced.tails[reduced.system.units]
-        measured = largest_gain(response - reduced.system.response(frequencies))
-        rounding = RUN * EPS * (self.space.system.amplitude + reduced.system.amplitude)
-        return (float(max(bound, measured)) + rounding) / self._gain
-
-    def details(self, reduced: TruncatedSystem) -> dict[str, Any]:
-        """Return the bound."""
-        return {"bound": self.error(reduced)}
-
-
-@dataclass(frozen=True, eq=False)
-class RowWeighting:
-    """Given rows count, and errors are measured on them.
-
-    Drives (T_i, D) and the outputs of the network, (T_i, D_out), over their scale. With
-    ``white_order`` the states are ordered as for all inputs, which can give smaller errors if the
-    rows distinguish few states.
+    ``space`` is the system to reduce, and ``balanced`` has its states in order of importance.
+    ``least`` and ``expected`` (k + 1,) are estimates for the orders 0 … k, used to try few of
+    them: a lower limit, and errors that fall as the true ones probably do. ``details`` returns the
+    errors of a smaller system as fields of the certificate. ``remedy`` is for an error that no
+    order attains.
     """
 
+    name: str
     space: StateSpace
-    drives: Sequence[Array]
-    outputs: Sequence[Array]
-    white_order: bool = False
-    name = "rows"
-    remedy = "Give more rows, or a larger tol."
-
-    @classmethod
-    def of(cls, model: LinearModel, data: Any) -> RowWeighting:
-        """Return the weighting of X, or of (X, y), where y sets the scale and drives feedback."""
-        inputs, targets = _read(model, data)
-        space = StateSpace.of(model)
-        reservoir, inputs = space.model.reservoir, [model.own_inputs(u) for u in inputs]
-        if targets is None:
-            drives = [reservoir.drive(u, None) for u in inputs]
-            # The first outputs after a zero state may be far larger than later ones.
-            targets = [y[len(y) // 2 :] for y in map(space.outputs, drives)]
-        else:
-            targets = [model.from_user(y) for y in targets]
-            pairs = zip(inputs, targets, strict=True)
-            drives = [reservoir.drive(u, shifted(y, 0.0)) for u, y in pairs]
-        scale = np.nanstd(np.concatenate(targets), axis=0)
-        scale[scale == 0] = 1.0
-        space = StateSpace.of(model, scale)
-        return cls(space, drives, [space.outputs(drive) / scale for drive in drives])
-
-    @property
-    def _cuts(self) -> list[int]:
-        return [len(drive) - round(HELD_OUT * len(drive)) for drive in self.drives]
-
-    def _deviations(self) -> Iterator[Array]:
-        """Yield deviations from the steady state, in chunks, without the held-out rows."""
-        reservoir, rest = self.space.model.reservoir, self.space.rest
-        count = np.sqrt(sum(self._cuts))
-        for drive, cut in zip(self.drives, self._cuts, strict=True):
-            if rest is not None:
-                yield -rest[None] / count
-            rows = SeriesRows(drive[:, :0], [(reservoir, drive)])
-            for _, states in rows.chunks(0, cut, chunk_rows(drive, reservoir.units, least=256)):
-                yield (states - (0.0 if rest is None else rest)) / count
-
-    @cached_property
-    def balanced(self) -> BalancedSystem:
-        """The states in order of importance for these rows."""
-        if self.white_order:
-            return self.space.balanced
-        return balance(self.space.system, self._deviations, ROWS_FLOOR)
-
-    @property
-    def least(self) -> Array:
-        """Half the error of projections of the rows, which runs hardly ever fall below."""
-        if self.white_order:
-            return np.zeros(self.balanced.order + 1)
-        return 0.5 * self.balanced.left_out
-
-    @property
-    def expected(self) -> Array:
-        """A typical fraction of the truncated singular values."""
-        return OFTEN * self.balanced.cut_off
+    balanced: BalancedSystem
+    least: Array
+    expected: Array
+    details: Callable[[TruncatedSystem], dict[str, Any]]
+    remedy: str
 
     def error(self, reduced: TruncatedSystem) -> float:
-        """Return the larger of the errors on the rows used and on those held out."""
-        return float(np.nanmax(self._errors(reduced)))
+        """Return the error that is compared with ``tol``."""
+        details = self.details(reduced)
+        return float(details["promise"] if "promise" in details else details["bound"])
 
-    def _errors(self, reduced: TruncatedSystem) -> tuple[float, float]:
-        """Return the largest RMS error of any output on the rows used, and on those held out."""
-        small = StateSpace.of(self.space.with_modes(reduced))
-        used, held_out = [], []
-        for drive, y, cut in zip(self.drives, self.outputs, self._cuts, strict=True):
-            residuals = small.outputs(drive) / self.space.scale - y
-            used.append(residuals[:cut])
-            held_out.append(residuals[cut:])
-        return _largest_rms(used), _largest_rms(held_out)
+    def in_white_order(self) -> Weighting:
+        """Return the measure with states ordered as for all inputs, without a lower limit.
 
-    def details(self, reduced: TruncatedSystem) -> dict[str, Any]:
-        """Return the measured errors."""
-        rows_error, held_out = self._errors(reduced)
-        known = None if np.isnan(held_out) else held_out
-        promise = float(np.nanmax([rows_error, held_out]))
-        return {"promise": promise, "rows_error": rows_error, "held_out_error": known}
-
-
-@dataclass(frozen=True, eq=False)
-class StatisticsWeighting:
-    """Training rows count, of which XᵀX is known; ``rows`` is a factor of it. Errors are bounds."""
-
-    space: StateSpace
-    rows: Array
-    floor: float
-    size: str = "deviation"
-    name = "statistics"
-    remedy = (
-        "The training statistics are not accurate enough: give rows as data=(X, y), or weight all "
-        "inputs equally with model_.reduce."
-    )
-
-    @classmethod
-    def of(cls, model: LinearModel, evidence: GroupEvidence) -> StatisticsWeighting:
-        """Return the weighting of the rows [1, y(t−1), r], as deviations from the steady state.
-
-        The start of a series, −r∞, is one more row. It counts once, because statistics do not tell
-        how many series there were. Without a constant column they do not hold Σ r either, and
-        dᵀd ≤ 2 rᵀr + 2 r∞ᵀr∞ bounds the sum of the deviations d = r − r∞.
+        It can give smaller errors if rows distinguish few states.
         """
-        statistics = evidence.statistics
-        root = np.sqrt(max(statistics.rows, 1))
-        space = StateSpace.of(model, _target_deviation(model, evidence))
-        R, floor = statistics.root(), EPS if statistics.is_exact else SUMS_FLOOR
-        rows, rest = R[:, -model.units :] / root, space.rest
-        if rest is not None:
-            if model.readout_bias:
-                deviations = rows - R[:, :1] / root * rest
-            else:
-                deviations = np.sqrt(2) * np.concatenate([rows, rest[None]])
-            rows = np.concatenate([deviations, -rest[None] / root])
-        # Without a constant the mean is unknown; the mean of standardised targets is 0.
-        is_centred = model.readout_bias or model.outputs is not None
-        return cls(space, rows, floor, "deviation" if is_centred else "root mean square")
-
-    @cached_property
-    def balanced(self) -> BalancedSystem:
-        """The states in order of importance for these rows."""
-        return balance(self.space.system, lambda: [self.rows], self.floor)
-
-    @property
-    def least(self) -> Array:
-        """The error of projections of the rows."""
-        return self.balanced.left_out
-
-    @property
-    def expected(self) -> Array:
-        """A typical multiple of the truncated singular values."""
-        return CAREFUL * self.balanced.cut_off
-
-    def error(self, reduced: TruncatedSystem) -> float:
-        """Return a bound on the RMS error of any output, relative to the size of its targets."""
-        return float(promised(self.balanced, reduced, lambda: [self.rows]).max())
-
-    def details(self, reduced: TruncatedSystem) -> dict[str, Any]:
-        """Return the bound for these rows."""
-        return {"promise": self.error(reduced), "size": self.size}
-
-
-Weighting = WhiteWeighting | RowWeighting | StatisticsWeighting
+        balanced = self.space.balanced
+        least, expected = np.zeros(balanced.order + 1), OFTEN * balanced.cut_off
+        return replace(self, balanced=balanced, least=least, expected=expected)
 
 
 def select_weighting(model: LinearModel, data: Any, evidence: GroupEvidence | None) -> Weighting:
     """Return the weighting of given rows, else of the training rows, else of all inputs."""
     if data is not None:
-        return RowWeighting.of(model, data)
+        return _weight_rows(model, data)
     if evidence is not None:
-        return StatisticsWeighting.of(model, evidence)
-    return WhiteWeighting(StateSpace.of(model))
+        return _weight_training_rows(model, evidence)
+    return _weight_all_inputs(model)
+
+
+def _weight_all_inputs(model: LinearModel) -> Weighting:
+    """Return the weighting of all inputs equally: ‖y − ŷ‖₂ ≤ tol ‖G‖∞ ‖u‖₂."""
+    space = StateSpace.of(model)
+    system, balanced, frequencies = space.system, space.balanced, space.system.frequencies
+    response = system.response(frequencies)
+    # This is a lower bound of ‖G‖∞, so that errors relative to it are not underestimated.
+    gain = largest_gain(response[:, : space.n_inputs])
+    if balanced.order and not gain > 0:
+        raise bad_argument("model", Words("zero gain"), "a network that its inputs affect")
+    bounds = balanced.tails[: balanced.order + 1] / (gain or 1.0)
+
+    def details(reduced: TruncatedSystem) -> dict[str, Any]:
+        """Return the bound, or the largest difference of gains if rounding makes it larger."""
+        bound = balanced.tails[reduced.system.units]
+        measured = largest_gain(response - reduced.system.response(frequencies))
+        rounding = RUN * EPS * (system.amplitude + reduced.system.amplitude)
+        return {"bound": (float(max(bound, measured)) + rounding) / gain}
+
+    remedy = "It is below the rounding error of any smaller network."
+    return Weighting("white", space, balanced, bounds, bounds, details, remedy)
+
+
+def _weight_rows(model: LinearModel, data: Any) -> Weighting:
+    """Return the weighting of X, or of (X, y), where y sets the scale and drives feedback.
+
+    Errors are measured, also on the rows that are held out.
+    """
+    inputs, targets = _read(model, data)
+    space = StateSpace.of(model)
+    reservoir, inputs = space.model.reservoir, [model.own_inputs(u) for u in inputs]
+    if targets is None:
+        drives = [reservoir.drive(u, None) for u in inputs]
+        # The first outputs after a zero state may be far larger than later ones.
+        targets = [y[len(y) // 2 :] for y in map(space.outputs, drives)]
+    else:
+        targets = [model.from_user(y) for y in targets]
+        pairs = zip(inputs, targets, strict=True)
+        drives = [reservoir.drive(u, shifted(y, 0.0)) for u, y in pairs]
+    scale = np.nanstd(np.concatenate(targets), axis=0)
+    scale[scale == 0] = 1.0
+    space = StateSpace.of(model, scale)
+    outputs = [space.outputs(drive) / scale for drive in drives]
+    cuts = [len(drive) - round(HELD_OUT * len(drive)) for drive in drives]
+
+    def details(reduced: TruncatedSystem) -> dict[str, Any]:
+        """Return the largest RMS error of any output on the rows used, and on those held out."""
+        small = StateSpace.of(space.with_modes(reduced))
+        pairs = zip(drives, outputs, strict=True)
+        residuals = [small.outputs(drive) / scale - y for drive, y in pairs]
+        parts = [np.split(e, [cut]) for e, cut in zip(residuals, cuts, strict=True)]
+        used, held_out = map(_largest_rms, zip(*parts, strict=True))
+        known = None if np.isnan(held_out) else held_out
+        promise = float(np.nanmax([used, held_out]))
+        return {"promise": promise, "rows_error": used, "held_out_error": known}
+
+    balanced = balance(space.system, partial(_deviations, space, drives, cuts), ROWS_FLOOR)
+    # Runs hardly ever fall below half the error of projections of the rows.
+    least, expected = 0.5 * balanced.left_out, OFTEN * balanced.cut_off
+    remedy = "Give more rows, or a larger tol."
+    return Weighting("rows", space, balanced, least, expected, details, remedy)
+
+
+def _deviations(space: StateSpace, drives: list[Array], cuts: list[int]) -> Iterator[Array]:
+    """Yield deviations from the steady state, in chunks, without the held-out rows."""
+    reservoir, rest = space.model.reservoir, space.rest
+    count = np.sqrt(sum(cuts))
+    for drive, cut in zip(drives, cuts, strict=True):
+        if rest is not None:
+            yield -rest[None] / count
+        rows = SeriesRows(drive[:, :0], [(reservoir, drive)])
+        for _, states in rows.chunks(0, cut, chunk_rows(drive, reservoir.units, least=256)):
+            yield (states - (0.0 if rest is None else rest)) / count
+
+
+def _weight_training_rows(model: LinearModel, evidence: GroupEvidence) -> Weighting:
+    """Return the weighting of training rows [1, y(t−1), r], of which XᵀX is known.
+
+    Rows of a factor of XᵀX become deviations from the steady state, and errors are bounds. The
+    start of a series, −r∞, is one more row. It counts once, because statistics do not tell how many
+    series there were. Without a constant column they do not hold Σ r either, and
+    dᵀd ≤ 2 rᵀr + 2 r∞ᵀr∞ bounds the sum of the deviations d = r − r∞.
+    """
+    statistics = evidence.statistics
+    root = np.sqrt(max(statistics.rows, 1))
+    space = StateSpace.of(model, _target_deviation(model, evidence))
+    R, floor = statistics.root(), EPS if statistics.is_exact else SUMS_FLOOR
+    rows, rest = R[:, -model.units :] / root, space.rest
+    if rest is not None:
+        if model.readout_bias:
+            deviations = rows - R[:, :1] / root * rest
+        else:
+            deviations = np.sqrt(2) * np.concatenate([rows, rest[None]])
+        rows = np.concatenate([deviations, -rest[None] / root])
+    # Without a constant the mean is unknown; the mean of standardised targets is 0.
+    is_centred = model.readout_bias or model.outputs is not None
+    size = "deviation" if is_centred else "root mean square"
+    balanced = balance(space.system, lambda: [rows], floor)
+
+    def details(reduced: TruncatedSystem) -> dict[str, Any]:
+        """Return a bound on the RMS error of any output, relative to the size of its targets."""
+        promise = float(promised(balanced, reduced, lambda: [rows]).max())
+        return {"promise": promise, "size": size}
+
+    least, expected = balanced.left_out, CAREFUL * balanced.cut_off
+    remedy = (
+        "The training statistics are not accurate enough: give rows as data=(X, y), or weight all "
+        "inputs equally with model_.reduce."
+    )
+    return Weighting("statistics", space, balanced, least, expected, details, remedy)
 
 
 def _target_deviation(model: LinearModel, evidence: GroupEvidence) -> Array:
