@@ -18,7 +18,7 @@ each ε, so the same sum is computed again along that response, for noise of eve
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -199,8 +199,10 @@ def _response_rows(model: LinearModel, loop: ClosedLoop, response: Array) -> Arr
 
     The constant is 0.
     """
-    states = loop.response_states(response)
-    rows = np.stack([readout_rows(model, response[:-1, i], x) for i, x in enumerate(states)])
+    loop, none = replace(loop, B=loop.B[:0]), np.zeros((len(response) - 1, 0))
+    outputs = response[:-1].transpose(1, 0, 2)
+    states = [loop.states(none, y, loop.reservoir.zero_state()) for y in outputs]
+    rows = np.stack([readout_rows(model, y, r) for y, r in zip(outputs, states, strict=True)])
     rows[:, :, : int(model.readout_bias)] = 0.0
     return rows
 
@@ -258,10 +260,9 @@ def check_noise(noise: Any, D: int) -> Array:
     """Return a covariance (D, D), which may be given as a number if D is 1."""
     expected = f"the covariance of one-step errors, finite, symmetric and of shape ({D}, {D})"
     try:
-        covariance = np.asarray(to_host(noise), np.float64)
+        covariance = np.atleast_2d(np.asarray(to_host(noise), np.float64))
     except (TypeError, ValueError):
         raise bad_argument("noise", noise, expected) from None
-    covariance = covariance.reshape(1, 1) if covariance.ndim == 0 else covariance
     valid = covariance.shape == (D, D) and np.all(np.isfinite(covariance))
     if not valid or not np.allclose(covariance, covariance.T) or np.any(np.diag(covariance) < 0):
         raise bad_argument("noise", noise, expected)

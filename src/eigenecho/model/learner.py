@@ -118,7 +118,7 @@ class Learner(OnlineRun):
             raise overflowed("output", None)
         output = last = model.to_user(y.astype(r.dtype))
         if target is not None:
-            last = self._read_output(target, "target")
+            last = self._finite_row(target, "target", model.D_out, self.output_names)
         if target is not None and not self._warmup:
             squares.judge(x, r.dtype)
             squares.learn(x, model.from_user(last).astype(np.float64))

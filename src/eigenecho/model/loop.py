@@ -97,12 +97,6 @@ class ClosedLoop:
         kernels.scan(self.reservoir.form, np.concatenate([self.B, self.F]), drive, r, states)
         return states
 
-    def response_states(self, response: Array) -> Array:
-        """Compute the states (D_out, horizon − 1, N) of the response to each unit output."""
-        loop, before = replace(self, B=self.B[:0]), response[:-1].astype(self.F.dtype)
-        none, rest = np.zeros((len(before), 0)), self.reservoir.zero_state
-        return np.stack([loop.states(none, before[:, i], rest()) for i in range(len(self.F))])
-
     def response(self, horizon: int) -> Array:
         """Compute Ψ_0 … Ψ_{h−1} (horizon, D_out, D_out), row i of Ψ_j the response to output i."""
         readout = self.readout._replace(offset=np.zeros_like(self.readout.offset))

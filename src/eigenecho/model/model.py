@@ -236,7 +236,7 @@ class LinearModel:
     def zero_state(self) -> State:
         """Return the initial state r(0) = 0, y(0) = 0, where y is 0 in the network's own units."""
         y = np.zeros(self.D_out, self.reservoir.dtype)
-        return State(self.reservoir.zero_state(), y if self.outputs is None else self.to_user(y))
+        return State(self.reservoir.zero_state(), self.to_user(y))
 
     def from_user(self, y: Array) -> Array:
         """Return outputs in the network's own units."""

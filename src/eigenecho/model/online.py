@@ -141,19 +141,25 @@ class OnlineRun:
         elif y_previous is not None:
             raise unused_outputs(y_previous)
 
-    def _read_output(self, value: Any, name: str) -> Array:
-        """Return a finite row of outputs, in the caller's units."""
-        row = _as_row(value, self._before.size, name, self.output_names)
-        _check_row(name, row, self._before.dtype)
-        return np.array(row, self._before.dtype).reshape(self._before.shape)
-
     def _check_inputs(self, u: Any, y_previous: Any = None) -> None:
         """Raise if an input row or y(t−1) is not finite."""
         if u is not None:
-            row = _as_row(u, self._u.size, "u", self.feature_names)
-            _check_row("u", row, self._before.dtype, self.feature_names)
+            self._finite_row(u, "u", self._u.size, self.feature_names)
         if y_previous is not None:
-            self._read_output(y_previous, "y_previous")
+            self._finite_row(y_previous, "y_previous", self._before.size, self.output_names)
+
+    def _finite_row(
+        self, value: Any, name: str, columns: int, names: Sequence[str] | None
+    ) -> Array:
+        """Return a row (columns,) in the dtype of the model, or raise if it is not finite there."""
+        dtype = self._before.dtype
+        row = np.atleast_1d(_as_row(value, columns, name, names)).astype(np.float64)
+        finite = np.abs(row) <= np.finfo(dtype).max
+        if not finite.all():
+            column = int(np.argmin(finite))
+            where = place(column=column if names is None else names[column])
+            raise not_finite(name, float(row[column]), where, dtype, "The state is unchanged.")
+        return row.astype(dtype)
 
 
 def check_labels(name: str, labels: Sequence[Any] | None, known: Sequence[str] | None) -> None:
@@ -230,13 +236,3 @@ def _standardize(buffer: Array, row: Array, scaling: Scaling | None) -> None:
         buffer[:] = row
     else:
         buffer[:] = scaling.forward(row.astype(buffer.dtype, copy=False))
-
-
-def _check_row(name: str, row: Array, dtype: Any, labels: Sequence[str] | None = None) -> None:
-    """Raise if a number is NaN, infinite, or outside the range of ``dtype``."""
-    numbers = np.atleast_1d(np.asarray(row, np.float64))
-    finite = np.abs(numbers) <= np.finfo(dtype).max
-    if not finite.all():
-        column = int(np.argmin(finite))
-        where = place(column=column if labels is None else labels[column])
-        raise not_finite(name, float(numbers[column]), where, dtype, "The state is unchanged.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import lapack
@@ -17,10 +17,6 @@ from eigenecho.readout.normal_equations import NormalEquations
 from eigenecho.readout.penalty import Penalty
 from eigenecho.readout.statistic import Residuals
 from eigenecho.types import Array, Count
-
-if TYPE_CHECKING:
-    from eigenecho.readout.triangle import Triangle
-
 
 LARGEST = 1e300
 """Sums of squares from which further products overflow."""
@@ -61,10 +57,6 @@ class Gram:
     def merge(self, other: Gram) -> Gram:
         """Return the statistics of both sets of rows."""
         return Gram(self.XtX + other.XtX, self.XtY + other.XtY, self.rows + other.rows)
-
-    def merge_triangle(self, other: Triangle) -> Gram:
-        """Return the statistics with the rows of a triangle added."""
-        return self.merge(other.gram())
 
     def gram(self) -> Gram:
         """Return these statistics."""

@@ -97,9 +97,6 @@ class Statistic(Accumulator, Protocol):
     def gram(self) -> Gram:
         """Return normal-equation statistics of the same rows."""
 
-    def merge_triangle(self, other: Triangle, /) -> Self:
-        """Return the statistic with the rows of a triangle added."""
-
     def factorise(self, penalty: Penalty, head: int | None = None) -> Factorisation:
         """Factorise once for many ridges, and for many scales of all columns past ``head``."""
 

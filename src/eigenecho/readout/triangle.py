@@ -120,10 +120,6 @@ class Triangle:
         """Return the size of the columns past ``head`` over all rows, within a factor of N'."""
         return float(np.abs(self.R[:, head:]).max())
 
-    def merge_triangle(self, other: Triangle) -> Triangle:
-        """Return the statistics with the rows of another triangle added."""
-        return self.merge(other)
-
     def factorise(self, penalty: Penalty, head: int | None = None) -> Factorisation:
         """Factorise once for many ridges, and for many scales of all columns past ``head``.
 

@@ -75,12 +75,13 @@ class TrainingState(NamedTuple):
         size, D = np.shape(self.centre)
         if penalty.size != size:
             raise bad_argument("penalty", Words(f"{penalty.size} rows"), f"{size} rows")
-        shapes = (size, size), (size, D), (D, size), (size, D)
-        for name, part, shape in zip(self._fields, self[:4], shapes, strict=False):
-            check_shape(part, name, shape)
+        shapes = {"R": (size, size), "Z": (size, D), "weights": (D, size), "centre": (size, D)}
+        for name, shape in shapes.items():
+            check_shape(getattr(self, name), name, shape)
         check_upper(self.R)
         if self.rounding_error is not None:
-            self.rounding_error.check_shapes(size, D)
+            for name, shape in {"scale": (size,), "start": (size, D), "size": (D,)}.items():
+                check_shape(getattr(self.rounding_error, name), name, shape)
 
 
 class RecursiveLeastSquares:

@@ -157,8 +157,6 @@ class Evidence:
     @property
     def weights(self) -> Array:
         """Weights of all outputs, (N', D_out)."""
-        if len(self.groups) == 1:
-            return self.groups[0].weights
         order = np.argsort(np.concatenate(self.columns))
         return np.concatenate([group.weights for group in self.groups], axis=1)[:, order]
 
@@ -169,8 +167,6 @@ class Evidence:
         Two outputs contribute as far as they are observed together, so that it is a covariance
         whatever is missing.
         """
-        if len(self.groups) == 1:
-            return self.scatter / self.groups[0].free_rows
         free = np.empty(len(self.scatter))
         for columns, group in zip(self.columns, self.groups, strict=True):
             free[columns] = group.free_rows
@@ -267,7 +263,7 @@ def _directly(problem: Problem, settings: Settings, solver: str, fold: Fold) -> 
     selected = select_ridge([problem], settings, fold, [gathered])
     penalty, ridge = problem.penalty, selected.ridge
     for last in held_out:
-        total = total.merge_triangle(last)
+        total = total.merge(last if total.is_exact else last.gram())
     solution = total.solve(penalty, ridge)
     weights = np.ascontiguousarray(to_host(solution))
     whole, double = problem.everything(settings.warmup), problem.in_double

@@ -16,7 +16,6 @@ import numpy as np
 from scipy.linalg import cho_solve
 
 from eigenecho.arrays import namespace, to_host
-from eigenecho.checks import check_shape
 from eigenecho.errors import IllConditionedWarning, warn
 from eigenecho.readout import EPS, Gram, NormalEquations, Remainder, Triangle
 from eigenecho.rows import Block, Fold
@@ -159,12 +158,6 @@ class RoundingError(NamedTuple):
         size = unit * np.sqrt(np.maximum(squares, 0.0) / max(statistics.rows, 1))
         size[size == 0] = 1.0
         return cls(scale_of(statistics), weights.copy(), size)
-
-    def check_shapes(self, size: int, outputs: int) -> None:
-        """Raise unless the shapes are those of a readout of N' = ``size`` rows."""
-        shapes = (size,), (size, outputs), (outputs,)
-        for name, part, shape in zip(self._fields, self, shapes, strict=True):
-            check_shape(part, name, shape)
 
     @one_blas_thread()
     def error(self, x: Array, R: Array, weights: Array, faded: float) -> float:
