@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from eigenecho.basis import Basis
-from eigenecho.checks import as_square, check_real
+from eigenecho.checks import as_square, check_finite, check_real
 from eigenecho.convert.compare import compare
 from eigenecho.errors import IllConditionedWarning, Words, bad_argument, warn
 from eigenecho.model import LinearModel
 from eigenecho.model.certificate import Certificate
 from eigenecho.reservoir import Reservoir
 from eigenecho.threads import one_blas_thread
-from eigenecho.transition import WELL_CONDITIONED, Transition, choose_form, compact
+from eigenecho.transition import WELL_CONDITIONED, choose_form, compact
 from eigenecho.types import Array
 
 EXACT = 1e-9
@@ -102,18 +102,18 @@ def diagonalize(
     if bias is not None:
         bias = _as_double(np.full(N, bias) if np.ndim(bias) == 0 else bias, "bias")
     reservoir = Reservoir(compact(leaky), W_in, bias, W_fb)
-    rows = _Coordinates(N, len(W_in), output_to_readout, input_to_readout)
-    W_out, readout_bias = rows.readout(W_out, readout_bias)
+    coordinates = _Coordinates(N, len(W_in) if input_to_readout else 0, output_to_readout)
+    W_out, readout_bias = coordinates.check_readout(W_out, readout_bias)
 
     def at_work(A: Array) -> Array:
-        return np.pad(A * rates, [(0, 0)] * (A.ndim - 1) + [(0, rows.extra)])
+        return np.pad(A * rates, [(0, 0)] * (A.ndim - 1) + [(0, coordinates.extra)])
 
     weights = reservoir.weights(at_work)
-    weights[0][:, N:] = np.eye(len(W_in), rows.extra)
-    reservoir = Reservoir(compact(np.pad(leaky, (0, rows.extra))), *weights)
+    weights[0][:, N:] = np.eye(len(W_in), coordinates.extra)
+    reservoir = Reservoir(compact(np.pad(leaky, (0, coordinates.extra))), *weights)
     original = LinearModel(reservoir, W_out, readout_bias, output_to_readout)
     for condition in LIMITS if form == "auto" else LIMITS[:1]:
-        converted, certificate = _convert(original, leaky, rows, form, condition)
+        converted, certificate = _convert(original, leaky, coordinates, form, condition)
         if certificate.difference <= EXACT:
             break
     if certificate.difference > EXACT or certificate.condition > WELL_CONDITIONED:
@@ -127,58 +127,63 @@ def diagonalize(
 
 
 def _convert(
-    original: LinearModel, W: Array, rows: _Coordinates, form: str, condition: float
+    original: LinearModel, W: Array, coordinates: _Coordinates, form: str, condition: float
 ) -> tuple[LinearModel, Certificate]:
     """Return the original in a form of W, and its certificate."""
     chosen = choose_form(W, form, condition)
-    transition = chosen.transition.padded(rows.extra)
+    transition = chosen.transition.padded(coordinates.extra)
     if chosen.basis is None:
         converted = replace(original, reservoir=replace(original.reservoir, transition=transition))
     else:
-        converted = _change_basis(original, transition, rows.extend_basis(chosen.basis))
+        basis = coordinates.extend_basis(chosen.basis)
+        reservoir = Reservoir(transition, *original.reservoir.weights(basis.states_to_eigen))
+        head, states = np.split(original.W_out, [len(original.W_out) - basis.units])
+        W_out = np.concatenate([head, basis.weights_to_eigen(states)])
+        converted = replace(original, reservoir=reservoir, W_out=W_out, basis=basis)
     return converted, Certificate(
         chosen.form,
         chosen.reason,
         chosen.condition,
         chosen.residual,
         **compare(original, converted),
-        readout=rows.words(original.readout_bias),
+        readout=coordinates.describe_readout(original.readout_bias),
     )
 
 
-class _Coordinates:
-    """Coordinates [r, u], where u(t) in the readout is D_in more modes with λ = 0."""
+class _Coordinates(NamedTuple):
+    """Coordinates [r, u], where inputs u(t) in the readout are ``extra`` modes with λ = 0.
 
-    def __init__(self, N: int, D_in: int, previous: bool, inputs: bool) -> None:
-        self.N, self.D_in, self.previous = N, D_in, previous
-        self.extra = D_in if inputs else 0
+    With ``previous``, the readout has rows for y(t−1).
+    """
 
-    def readout(self, W_out: Any, readout_bias: bool | None) -> tuple[Array, bool]:
+    N: int
+    extra: int
+    previous: bool
+
+    def check_readout(self, W_out: Any, readout_bias: bool | None) -> tuple[Array, bool]:
+        """Return the weights of the readout, and True if their first row is for the constant."""
         if W_out is None:
             if self.previous or readout_bias:
                 raise bad_argument("W_out", None, "readout weights")
-            return np.eye(self.N + self.extra, self.N + self.extra), False
-        W_out = np.asarray(W_out)
-        W_out = W_out[:, None] if W_out.ndim == 1 else W_out
-        if W_out.ndim != 2 or W_out.dtype.kind not in "fiub" or not np.all(np.isfinite(W_out)):
-            raise bad_argument(
-                "W_out", Words(f"shape {W_out.shape}"), "finite real weights (N', D_out)"
-            )
-        W_out = W_out.astype(np.float64)
+            return np.eye(self.N + self.extra), False
+        W_out = _as_double(W_out, "W_out")
+        W_out = W_out.reshape(-1, 1) if W_out.ndim < 2 else W_out
+        check_finite(W_out, "W_out")
         plain = self.N + self.extra + W_out.shape[1] * self.previous
-        if readout_bias is None:
-            readout_bias = len(W_out) == plain + 1
+        readout_bias = len(W_out) == plain + 1 if readout_bias is None else bool(readout_bias)
         if len(W_out) != plain + readout_bias:
-            expected = f"{plain + bool(readout_bias)} {self.words(bool(readout_bias))}"
+            expected = f"{plain + readout_bias} {self.describe_readout(readout_bias)}"
             remedy = "Set readout_bias, output_to_readout and input_to_readout."
             raise bad_argument("W_out", Words(f"shape {W_out.shape}"), expected, remedy)
-        return W_out, bool(readout_bias)
+        return W_out, readout_bias
 
-    def words(self, readout_bias: bool) -> str:
+    def describe_readout(self, readout_bias: bool) -> str:
+        """Return the order of the rows of W_out in words."""
         parts = ["1"] * readout_bias + ["y(t−1)"] * self.previous + ["r"] + ["u"] * bool(self.extra)
         return f"rows [{', '.join(parts)}]"
 
     def extend_basis(self, basis: Basis) -> Basis:
+        """Return the basis of [r, u], given that of r."""
         if not self.extra:
             return basis
         # Real modes come first among the modes: [r, u] Q = [r Q_block, u, r Q_modes].
@@ -188,14 +193,6 @@ class _Coordinates:
         Q[: self.N, after:] = basis.Q[:, k:]
         Q[self.N :, k:after] = np.eye(self.extra)
         return Basis(Q, basis.n_real + self.extra, k)
-
-
-def _change_basis(original: LinearModel, transition: Transition, basis: Basis) -> LinearModel:
-    head = len(original.W_out) - basis.units
-    W_res = basis.weights_to_eigen(original.W_out[head:])
-    reservoir = Reservoir(transition, *original.reservoir.weights(basis.states_to_eigen))
-    W_out = np.concatenate([original.W_out[:head], W_res])
-    return replace(original, reservoir=reservoir, W_out=W_out, basis=basis)
 
 
 def _as_double(A: Any, name: str) -> Array:
