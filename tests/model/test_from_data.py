@@ -149,8 +149,8 @@ def test_learning_with_short_series_and_feedback():
         ({"y": np.zeros((800, 1))}, "y=.*learn a spectrum"),
         ({"y": np.full((800, 1), np.nan)}, "y"),
         ({"law": "gold"}, "gold"),
-        ({"law": spectra.ring(30, sr=1.2)}, "law=<radius 1.2>"),
-        ({"law": np.array([[0.5, 0.0], [0.0, 1.5]])}, "law=<radius 1.5>"),
+        ({"law": spectra.ring(30, sr=1.2)}, "law=<effective radius 1.2>"),
+        ({"law": np.array([[0.5, 0.0], [0.0, 1.5]])}, "law=<effective radius 1.5>"),
         ({"seed": "first"}, "seed='first'"),
     ],
 )

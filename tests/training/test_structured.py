@@ -82,8 +82,8 @@ def test_both_methods_of_computing_moments_agree(edges, sr, D_in, units):
     problem = make(lengths=(700,), D_in=D_in, units=units, sr=sr)
     block = [(edges[0], edges[0] + edges[1])]
     reservoir = problem.reservoir
-    one = structured.moments(problem, block)
-    other = structured.lags(problem, block, 700).moments(reservoir, 700)
+    one = structured.sums_over(problem, block, None)
+    other = structured.sums_over(problem, block, 700).moments(reservoir, 700)
     for name in ("C", "S", "starts", "stops"):
         a, b = getattr(one, name), getattr(other, name)
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-12 * (1 + np.abs(a).max()))
@@ -107,9 +107,9 @@ def test_correlations_by_fft_equal_the_sums(T, start, K, seed):
 def test_lags_serve_any_reservoir_and_merge():
     problem = make()
     block = [(100, 700), (20, 431)]
-    both = structured.lags(problem, block, 400)
+    both = structured.sums_over(problem, block, 400)
     parts = [
-        structured.lags(replace(problem, inputs=[u], outputs=[y]), [b], 400)
+        structured.sums_over(replace(problem, inputs=[u], outputs=[y]), [b], 400)
         for u, y, b in zip(problem.inputs, problem.outputs, block, strict=True)
     ]
     merged = parts[0].merge(parts[1])

@@ -25,7 +25,7 @@ from eigenecho.readout import EPS, Factorisation, Gram, Lags, Triangle
 from eigenecho.reservoir import Cache
 from eigenecho.rows import Fold
 from eigenecho.training import Problem, Settings, pose, select_ridge
-from eigenecho.training.structured import lags
+from eigenecho.training.structured import sums_over
 from eigenecho.types import Array
 
 Data = tuple[list[Array], list[Array]]
@@ -70,7 +70,7 @@ class Trial:
         if "lags" not in cached or len(cached["lags"].rho) < K:
             # A power of two, so that slightly slower reservoirs can use them too.
             count = 1 << (K - 1).bit_length()
-            cached["lags"] = lags(self.problem.in_double, self.fold.train, count)
+            cached["lags"] = sums_over(self.problem.in_double, self.fold.train, count)
         return cached["lags"]
 
 

@@ -13,7 +13,7 @@ from eigenecho.model.loop import ClosedLoop, readout_rows
 from eigenecho.model.online import State, as_state
 from eigenecho.model.predict import check_finite, warn_if_growing
 from eigenecho.scaling import Scaling
-from eigenecho.series import as_rows, as_series, unpack
+from eigenecho.series import as_rows, as_series, shifted, unpack
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 
@@ -38,7 +38,7 @@ class Trajectory(NamedTuple):
     @one_blas_thread()
     def rows(self, model: LinearModel) -> Array:
         """Return the rows [1, y(t−1), r(t)] of the readout (horizon, N'), in float64."""
-        outputs = np.concatenate([np.atleast_2d(self.start.y), self.outputs[:-1]])
+        outputs = shifted(self.outputs, self.start.y)
         before = model.from_user(outputs).astype(model.reservoir.dtype)
         r = np.array(self.start.r, model.reservoir.dtype)
         return readout_rows(model, before, self.loop.states(self.drive, before, r))

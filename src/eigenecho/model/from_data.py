@@ -14,7 +14,7 @@ from eigenecho.arrays import device_of, to_host
 from eigenecho.checks import check_units, generator
 from eigenecho.errors import IllConditionedWarning, Words, bad_argument
 from eigenecho.model.model import LinearModel
-from eigenecho.model.reduce import select_modes
+from eigenecho.model.reduce import check_reducible, select_modes
 from eigenecho.model.weighting import select_weighting
 from eigenecho.readout import Triangle
 from eigenecho.reservoir import Recipe
@@ -22,7 +22,6 @@ from eigenecho.series import as_rows, as_series, unpack_outputs
 from eigenecho.spectra import Spectrum, ring
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import Problem, Settings, held_out_errors, hold_out, pose, train
-from eigenecho.transition import Diagonal
 from eigenecho.types import Array, Seed
 
 RIDGES = tuple(10.0**k for k in range(-12, 5))
@@ -179,12 +178,7 @@ class LearningTask:
         """Return the eigenvalues of a trained network of ``size`` units after reduction."""
         recipe = self.settings.recipe
         settings, problem = self.with_spectrum(law, size)
-        transition, radius = problem.reservoir.transition, problem.reservoir.spectrum.radius
-        if not isinstance(transition, Diagonal):
-            got = Words(f"a matrix in {transition.name} form")
-            raise bad_argument("law", got, "eigenvalues, or a matrix with a usable eigenbasis")
-        if not radius < 1:
-            raise bad_argument("law", Words(f"radius {radius:.6g}"), "a radius below 1")
+        check_reducible(problem.reservoir, "law")
         with warnings.catch_warnings(action="ignore", category=IllConditionedWarning):
             evidence = train(problem, settings).evidence
         model = LinearModel.of(problem, evidence.weights)

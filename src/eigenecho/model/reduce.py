@@ -93,15 +93,19 @@ def reduce(
     return cast, reduced.states
 
 
+def check_reducible(reservoir: Reservoir, name: str) -> None:
+    """Raise unless networks with a reservoir can be reduced; ``name`` is the user's argument."""
+    if not isinstance(reservoir.transition, Diagonal):
+        got = Words(f"a matrix in {reservoir.transition.name} form")
+        raise bad_argument(name, got, "eigenvalues, or a matrix in diagonal form")
+    if not reservoir.spectrum.radius < 1:
+        got = Words(f"effective radius {reservoir.spectrum.radius:.6g}")
+        raise bad_argument(name, got, "a radius below 1", "Train with a lower sr or lr.")
+
+
 def _check(model: LinearModel, units: Any, tol: Any) -> None:
     """Raise unless the model can be reduced and the target size is valid."""
-    transition = model.reservoir.transition
-    if not isinstance(transition, Diagonal):
-        got = Words(f"a network in {transition.name} form")
-        raise bad_argument("model", got, "a network in diagonal form")
-    if not model.effective_radius < 1:
-        got = Words(f"effective radius {model.effective_radius:.6g}")
-        raise bad_argument("model", got, "a radius below 1", "Train with a lower sr or lr.")
+    check_reducible(model.reservoir, "model")
     if units is None and tol is None:
         raise bad_argument("units, tol", (units, tol), "one of them", "tol=1e-6, or units=50.")
     if tol is not None and (not is_finite_number(tol) or not 0 < tol < 1):

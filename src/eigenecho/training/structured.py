@@ -5,10 +5,9 @@ The cost is O(T N + N²) and, for a reservoir that settles within the series, O(
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -60,9 +59,23 @@ def gather_gram(problem: Problem, block: Block, known: Lags | None = None) -> Pa
     return assembled(problem, sums, direct)
 
 
-def sums_over(problem: Problem, block: Block, K: int | None) -> Lags | Moments:
-    """Return correlations over K lags, or the sums of a run if K is None."""
-    return moments(problem, block) if K is None else lags(problem, block, K)
+def sums_over(problem: Problem, block: Block, K: int | None) -> Any:
+    """Return ``Lags`` over K steps, or if K is None the ``Moments`` of one run of the reservoir.
+
+    Lags determine the moments of any reservoir that settles within K steps. States are summed
+    against the side columns [drive, head, targets].
+    """
+    parts: list[Any] = []
+    for i, (start, stop) in enumerate(block):
+        drive, head = problem.columns(i)
+        side = namespace(drive).concatenate([drive, head, problem.outputs[i]], axis=1)
+        drive, side = drive[:stop], side[start:stop]
+        if K is not None:
+            parts.append(Lags.of(drive, side, start, K))
+        else:
+            before, C, state = summed(problem, i, drive, side, start)
+            parts.append(Moments(C, products(side), before[None], state[None], len(side)))
+    return reduce(type(parts[0]).merge, parts)
 
 
 def resonating(problem: Problem) -> Problem | None:
@@ -90,23 +103,6 @@ def assembled(problem: Problem, sums: Lags | Moments, direct: Gram | None) -> Pa
         here = namespace(statistics.XtX).asarray(columns)
         statistics.XtX[here[:, None], here] = direct.XtX
     return PassResult(statistics, [], list(sums.stops))
-
-
-def lags(problem: Problem, block: Block, K: int) -> Lags:
-    """Return lagged correlations over a block, which determine the moments of any reservoir."""
-    columns = _columns(problem, block)
-    return reduce(Lags.merge, (Lags.of(drive, side, start, K) for start, drive, side in columns))
-
-
-def moments(problem: Problem, block: Block) -> Moments:
-    """Return sums over a block from one run of the reservoir."""
-
-    def of(series: int, start: int, drive: Array, side: Array) -> Moments:
-        before, C, state = summed(problem, series, drive, side, start)
-        return Moments(C, products(side), before[None], state[None], len(side))
-
-    each = (of(i, *columns) for i, columns in enumerate(_columns(problem, block)))
-    return reduce(Moments.merge, each)
 
 
 def lag_count(problem: Problem) -> int | None:
@@ -140,14 +136,3 @@ def summed(
     for first, r in rows.chunks(start, len(drive), count, states):
         C += side[first - start : first - start + len(r)].T @ r
     return before, C, states[0]
-
-
-def _columns(problem: Problem, block: Block) -> Iterator[tuple[int, Array, Array]]:
-    """Yield the first row, the drive up to the last row, and the side columns of each series.
-
-    Side columns [drive, head, targets] are the columns that states are summed against.
-    """
-    for i, (start, stop) in enumerate(block):
-        drive, head = problem.columns(i)
-        side = namespace(drive).concatenate([drive, head, problem.outputs[i]], axis=1)
-        yield start, drive[:stop], side[start:stop]
