@@ -29,5 +29,5 @@ from eigenecho.readout.likelihood import (
 from eigenecho.readout.moments import Moments, products, resonant
 from eigenecho.readout.normal_equations import NormalEquations, factors, solved
 from eigenecho.readout.penalty import Penalty
-from eigenecho.readout.statistic import Accumulator, PassResult, Residuals, Statistic
-from eigenecho.readout.triangle import Triangle, annihilate, check_upper, is_regular
+from eigenecho.readout.statistic import Accumulator, PassResult, Residuals
+from eigenecho.readout.triangle import Statistic, Triangle, annihilate, check_upper, is_regular

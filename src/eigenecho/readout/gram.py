@@ -30,6 +30,7 @@ class Gram:
     XtY: Array
     rows: Count
     is_exact: ClassVar[bool] = False
+    """True if the statistic keeps all digits of the rows, so that residuals follow from it."""
 
     def check(self) -> None:
         """Raise if the parts, which may come from a file, do not fit each other."""

@@ -10,7 +10,7 @@ over the lags from the last to the first.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -65,9 +65,8 @@ class Lags:
 
     def joined(self, after: Lags) -> Lags:
         """Return the correlations over both, if ``after`` continues the last series of these."""
-        sums = self.merge(after)
-        before = self.before + after.before[1:]
-        return Lags(sums.rho, sums.S, before, self.until[:-1] + after.until, sums.rows)
+        before, until = self.before + after.before[1:], self.until[:-1] + after.until
+        return replace(self.merge(after), before=before, until=until)
 
     def moments(self, reservoir: Reservoir, K: int) -> Moments:
         """Return the sums for a reservoir that settles within ``K`` steps."""

@@ -13,7 +13,7 @@ which costs O(N²) however long the series is.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -72,12 +72,10 @@ class Moments:
 
         The state between the two is both a stop and a start, so it cancels.
         """
-        sums = self.merge(after)
-        own, more = len(self.stops), len(after.stops)
         xp = namespace(self.C)
-        starts = xp.concatenate([sums.starts[:own], sums.starts[own + 1 :]])
-        stops = xp.concatenate([sums.stops[: own - 1], sums.stops[-more:]])
-        return Moments(sums.C, sums.S, starts, stops, sums.rows)
+        starts = xp.concatenate([self.starts, after.starts[1:]])
+        stops = xp.concatenate([self.stops[:-1], after.stops])
+        return replace(self.merge(after), starts=starts, stops=stops)
 
     def gram(self, spectrum: Spectrum, B: Array, outputs: int, gap: float = RESONANT) -> Gram:
         """Return XᵀX and XᵀY over columns [head, states]; the last side columns are targets.

@@ -3,20 +3,17 @@
 A statistic summarises rows X (rows, N') and targets Y (rows, D_out). Statistics merge, so rows can
 be gathered in any parts, on any thread, machine or device, and put together in a fixed order.
 ``Gram``, ``Triangle`` and ``Remainder`` absorb rows; ``Moments`` and ``Lags`` are computed from
-whole series and become a ``Gram``.
+whole series and become a ``Gram``. A readout is solved from a ``Gram`` or a ``Triangle``, which
+have the same methods.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
-    from eigenecho.readout.factorised import Factorisation
-    from eigenecho.readout.gram import Gram
-    from eigenecho.readout.likelihood import Likelihood
-    from eigenecho.readout.penalty import Penalty
     from eigenecho.readout.triangle import Triangle
 
 
@@ -60,66 +57,3 @@ class PassResult(NamedTuple):
     statistics: Any
     held_out: list[Triangle]
     ends: list[Array]
-
-
-class Statistic(Accumulator, Protocol):
-    """A statistic that a readout is solved from."""
-
-    is_exact: ClassVar[bool]
-    """True if the statistic keeps all digits of the rows, so that residuals follow from it."""
-
-    @property
-    def size(self) -> int:
-        """Number of columns N'."""
-
-    @property
-    def outputs(self) -> int:
-        """Number of targets D_out."""
-
-    @property
-    def XtY(self) -> Array:
-        """XᵀY (N', D_out)."""
-
-    @property
-    def overflows(self) -> bool:
-        """True if squares of the rows are beyond the range of floating point."""
-
-    @property
-    def on_host(self) -> Self:
-        """The statistic in NumPy arrays."""
-
-    def check(self) -> None:
-        """Raise if the parts, which may come from a file, do not fit each other."""
-
-    def where(self, like: Array, /) -> Self:
-        """Return the same statistic on the device of an array."""
-
-    def gram(self) -> Gram:
-        """Return normal-equation statistics of the same rows."""
-
-    def factorise(self, penalty: Penalty, head: int | None = None) -> Factorisation:
-        """Factorise once for many ridges, and for many scales of all columns past ``head``."""
-
-    def solve(self, penalty: Penalty, ridge: float) -> Array:
-        """Return argmin ‖Y − X w‖² + ridge ‖L w‖², (N', D_out)."""
-
-    def likelihood(self, penalty: Penalty, squares: Array | None) -> Likelihood:
-        """Return log p(Y) as a function of the ridge.
-
-        ``squares`` are ‖y_d‖² (D_out,), which an exact statistic does not need.
-        """
-
-    def penalised(self, penalty: Penalty, ridge: float, weights: Array) -> tuple[Array, Array]:
-        """Return R and Z with RᵀR = XᵀX + ridge M and R w = Z, for weights w solved from it."""
-
-    def scatter(self, weights: Array, known: Residuals | None = None) -> Array:
-        """Return EᵀE (D_out, D_out) of the residuals of ``weights`` on the same rows.
-
-        An exact statistic needs nothing else. Sums need the residuals of other weights.
-        """
-
-    def root(self) -> Array:
-        """Return rows R with RᵀR = XᵀX."""
-
-    def magnitude(self, head: int) -> float:
-        """Return the size of the columns past ``head`` over all rows, within a factor of N'."""

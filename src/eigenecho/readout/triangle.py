@@ -48,6 +48,7 @@ class Triangle:
     rest: UnboundedArray
     rows: Count
     is_exact: ClassVar[bool] = True
+    """True if the statistic keeps all digits of the rows, so that residuals follow from it."""
 
     def check(self) -> None:
         """Raise if the parts, which may come from a file, do not fit each other."""
@@ -183,6 +184,10 @@ class Triangle:
     def gram(self) -> Gram:
         """Return normal-equation statistics of the same rows."""
         return Gram(self.R.T @ self.R, self.R.T @ self.Z, self.rows)
+
+
+Statistic = Gram | Triangle
+"""A statistic that a readout is solved from."""
 
 
 def check_upper(R: Array) -> None:

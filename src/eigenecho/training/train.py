@@ -48,7 +48,7 @@ class GroupEvidence:
     ridge M w. Statistics may be tensors on the device where they were gathered.
     """
 
-    statistics: Gram | Triangle
+    statistics: Statistic
     penalty: Penalty
     ridge: NonNegative
     weights: Array
