@@ -179,15 +179,15 @@ def _fold_of_shard(shard: Shard, fold: Fold, skip: int) -> Fold | None:
     return local if any(stop > start for ((start, stop),) in blocks) else None
 
 
+@dataclass(frozen=True, eq=False)
 class ShardedRound(Round):
     """Weights w (N', k) whose residuals stay on the workers."""
 
-    _rows: tuple[ShardedProblem, Block]
+    problem: ShardedProblem
 
     @cached_property
     def _sums(self) -> tuple[Array, Array, Array]:
-        problem, block = self._rows
-        return problem.residual_sums(block, self.w)
+        return self.problem.residual_sums(self.block, self.w)
 
     @property
     def scatter(self) -> Array:

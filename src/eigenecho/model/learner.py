@@ -119,11 +119,11 @@ class Learner(OnlineRun):
         output = last = model.to_user(y.astype(r.dtype))
         if target is not None:
             last = self._finite_row(target, "target", model.D_out, self.output_names)
-        if target is not None and not self._warmup:
-            squares.judge(x, r.dtype)
-            squares.learn(x, model.from_user(last).astype(np.float64))
-        else:
-            self._warmup -= target is not None
+            if self._warmup:
+                self._warmup -= 1
+            else:
+                squares.judge(x, r.dtype)
+                squares.learn(x, model.from_user(last).astype(np.float64))
         self._r, self._y = r, last
         return output.copy()
 

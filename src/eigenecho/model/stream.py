@@ -11,7 +11,7 @@ from eigenecho import kernels
 from eigenecho.arrays import is_tensor, takes_tensors
 from eigenecho.errors import overflowed
 from eigenecho.model.online import OnlineRun, State, check_labels, on_one_thread
-from eigenecho.model.predict import previous_outputs
+from eigenecho.model.predict import check_finite, previous_outputs
 from eigenecho.scaling import Scaling
 from eigenecho.series import Container, as_rows, column_labels
 from eigenecho.types import Array
@@ -121,8 +121,7 @@ class Stream(OnlineRun):
         if done < len(out):
             raise overflowed("output", None, done)
         outputs = model.to_user(out)
-        if model.outputs is not None and not np.all(np.isfinite(outputs)):
-            raise overflowed("output", None, int(np.argmin(np.isfinite(outputs).all(axis=1))))
+        check_finite(model, outputs)
         if done:
             self._r, self._y = r, outputs[-1].copy()
         return outputs

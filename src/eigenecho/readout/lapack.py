@@ -36,11 +36,8 @@ def reflect(R: Array, Z: Array, A: Array, Y: Array) -> tuple[Array, Array, Array
     """
     R, Z, A, Y = (np.array(part, dtype=np.float64, order="F") for part in (R, Z, A, Y))
     (n, N), D, panel = A.shape, Z.shape[1], min(PANEL, len(R))
-    T, work, info = (
-        np.empty((panel, N), order="F"),
-        np.empty(panel * max(N, D, 1)),
-        np.zeros(1, int),
-    )
+    T, work = np.empty((panel, N), order="F"), np.empty(panel * max(N, D, 1))
+    info = np.zeros(1, int)
     _call("lapack", "dtpqrt", n, N, 0, panel, R, N, A, n, T, panel, work, info)
     sizes = n, D, N, 0, panel
     _call("lapack", "dtpmqrt", b"L", b"T", *sizes, A, n, T, panel, Z, N, Y, n, work, info)

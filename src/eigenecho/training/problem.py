@@ -182,22 +182,16 @@ class Problem:
             groups.setdefault(b"".join(gaps), []).append(column)
         if len(groups) == 1:
             return [(np.arange(self.D_out), self)]
-
-        def only(arrays: Sequence[Array], columns: list[int]) -> list[Array]:
-            return [namespace(array).ascontiguousarray(array[:, columns]) for array in arrays]
-
-        return [
-            (
-                np.array(columns),
-                replace(
-                    self,
-                    outputs=only(self.outputs, columns),
-                    observed=only(self.observed or (), columns),
-                    scalings=(self.scalings[0], None),
-                ),
+        parts = []
+        for columns in groups.values():
+            outputs, observed = (
+                [namespace(array).ascontiguousarray(array[:, columns]) for array in arrays]
+                for arrays in (self.outputs, self.observed or ())
             )
-            for columns in groups.values()
-        ]
+            scalings = self.scalings[0], None
+            part = replace(self, outputs=outputs, observed=observed, scalings=scalings)
+            parts.append((np.array(columns), part))
+        return parts
 
     def targets(self, block: Block) -> list[Array]:
         """Return the outputs over a block, (rows, D_out) for each series."""

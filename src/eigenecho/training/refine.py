@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
@@ -71,22 +71,23 @@ class WeightedRows(Protocol):
         """Return w + step with the same rows."""
 
 
+@dataclass(frozen=True, eq=False)
 class Round:
     """Weights w (N', k) and their residuals over a block."""
 
-    def __init__(self, problem: Problem, block: Block, w: Array) -> None:
-        self._rows = problem, block
-        self.w = w
+    problem: Problem
+    block: Block
+    w: Array
 
     @cached_property
     def left(self) -> list[Array]:
         """E = Y − X w, (rows, k) for each series."""
-        return residuals(*self._rows, self.w)
+        return residuals(self.problem, self.block, self.w)
 
     @cached_property
     def onto(self) -> Array:
         """XᵀE, (N', k)."""
-        return project(*self._rows, self.left)
+        return project(self.problem, self.block, self.left)
 
     def gradient(self, system: LinearSystem) -> Array:
         """Return XᵀE − αM w."""
@@ -94,7 +95,7 @@ class Round:
 
     def moved(self, step: Array) -> Self:
         """Return the round of w + step."""
-        return type(self)(*self._rows, self.w + step)
+        return replace(self, w=self.w + step)
 
     @property
     def scatter(self) -> Array:
@@ -109,8 +110,8 @@ class Round:
     @property
     def size(self) -> Array:
         """‖X w‖ of each output, (k,)."""
-        problem, block = self._rows
-        return lengths([y - e for y, e in zip(problem.targets(block), self.left, strict=True)])
+        targets = self.problem.targets(self.block)
+        return lengths([y - e for y, e in zip(targets, self.left, strict=True)])
 
 
 Rows = TypeVar("Rows", bound=WeightedRows)
