@@ -76,8 +76,7 @@ def textbook_rows(model, start=None):
 
 
 def penalty_of(learner):
-    _, _, penalty, *_ = learner.parts
-    return penalty
+    return learner.parts["penalty"]
 
 
 def penalties(learner, ridge, steps):

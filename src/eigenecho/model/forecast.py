@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -69,12 +70,8 @@ def forecast(
     if len(loop.B) > drive.shape[1]:
         drive = np.concatenate([drive, np.ones((horizon, 1), dtype)], axis=1)
     out = loop.run(drive, np.array(start.r, dtype), np.array(model.from_user(start.y), dtype))
-    check_finite(model, out, closed=True)
-    outputs = model.to_user(out)
-    seen = start.y if context is None else np.asarray(context)[:, : model.D_out]
-    before = float(np.abs(seen).max(initial=0.0))
-    warn_if_growing(outputs, max(before, float(np.abs(outputs[0]).max())), GROWTH)
-    return Trajectory(outputs, loop, drive, start)
+    known = start.y if context is None else np.asarray(context)[:, : model.D_out]
+    return Trajectory(_checked_outputs(model, out, [known]), loop, drive, start)
 
 
 def are_several(context: Any) -> bool:
@@ -116,11 +113,20 @@ def forecast_several(
         for c, P, g in ClosedLoop.of_forecast(model).maps(horizon)
     ]
     out = xp.concatenate(pieces, axis=1, dtype=reservoir.dtype)
+    outputs = _checked_outputs(model, out, together)
+    return outputs if container.kind == "stack" else list(outputs)
+
+
+def _checked_outputs(model: LinearModel, out: Array, known: Sequence[Array]) -> Array:
+    """Return forecasts (…, horizon, D_out) in the caller's units.
+
+    Raise if they overflow, and warn if they grow far beyond the ``known`` values.
+    """
     check_finite(model, out, closed=True)
-    outputs = model.to_user(out)
-    before = max(float(xp.abs(rows).max()) for rows in together)
-    warn_if_growing(outputs, max(before, float(xp.abs(outputs[:, 0]).max())), GROWTH)
-    return container.restore([outputs] if container.kind == "stack" else list(outputs))
+    outputs, xp = model.to_user(out), namespace(out)
+    before = max(float(xp.abs(rows).max()) for rows in (*known, outputs[..., 0, :]))
+    warn_if_growing(outputs, before, GROWTH)
+    return outputs
 
 
 def closed_loop_radius(model: LinearModel) -> float:

@@ -88,12 +88,11 @@ class Learner(OnlineRun):
         return self._squares.rows
 
     @property
-    def parts(self) -> tuple[Any, ...]:
+    def parts(self) -> dict[str, Any]:
         """The arguments that make an equal object."""
-        squares = self._squares
-        model, *rest = super().parts
-        training = squares.training_state, squares.penalty, squares.ridge, squares.forgetting
-        return model, *training, self._warmup, *rest
+        names = "training_state", "penalty", "ridge", "forgetting"
+        training = {name: getattr(self._squares, name) for name in names}
+        return super().parts | training | {"warmup": self._warmup}
 
     @takes_tensors
     def step(self, u: Any = None, target: Any = None) -> Array:

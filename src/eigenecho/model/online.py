@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -109,20 +110,21 @@ class OnlineRun:
         self._r, self._y = r.copy(), y.copy()
 
     @property
-    def parts(self) -> tuple[Any, ...]:
+    def parts(self) -> dict[str, Any]:
         """The arguments that make an equal object."""
-        return self._model, self.state, self.feature_names, self.output_names
+        names = {"feature_names": self.feature_names, "output_names": self.output_names}
+        return {"model": self._model, "state": self.state, **names}
 
     def copy(self) -> Self:
         """Return an independent copy in the same state."""
-        return type(self)(*self.parts)
+        return type(self)(**self.parts)
 
     def save(self, path: Any) -> None:
         """Write model and state to a safetensors file; ``eigenecho.load`` reads it back."""
         storage.save(path, self)
 
     def __reduce__(self) -> Any:
-        return type(self), self.parts
+        return partial(type(self), **self.parts), ()
 
     def _fill(self, u: Any, y_previous: Any) -> None:
         """Fill the buffers with an input row and y(t−1), by default the last output.

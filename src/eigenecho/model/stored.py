@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 from eigenecho.checks import check_range
 from eigenecho.model.learner import Learner
 from eigenecho.model.model import LinearModel
-from eigenecho.model.online import State
+from eigenecho.model.online import OnlineRun, State
 from eigenecho.model.stream import Stream
 from eigenecho.readout import Penalty
 from eigenecho.schema import stands_for
@@ -26,37 +27,34 @@ class StoredStream:
     output_names: tuple[str, ...] | None
 
     @classmethod
-    def of(cls, stream: Stream) -> StoredStream:
+    def of(cls, run: OnlineRun) -> Self:
         """Return the stored form of a stream."""
-        return cls(*stream.parts)
+        return cls(**run.parts)
 
-    def restored(self) -> Stream:
+    def restored(self) -> OnlineRun:
         """Return the stream."""
         return Stream(**vars(self))
 
 
 @stands_for(Learner)
 @dataclass(frozen=True, eq=False)
-class StoredLearner:
+class StoredLearner(StoredStream):
     """The arguments of a ``Learner``; with ``neurons`` the basis of the penalty is the model's."""
 
-    neurons: bool
-    model: LinearModel
     training_state: TrainingState
     penalty: Penalty
     ridge: float
     forgetting: float
     warmup: Count
-    state: State
-    feature_names: tuple[str, ...] | None
-    output_names: tuple[str, ...] | None
+    neurons: bool
 
     @classmethod
-    def of(cls, learner: Learner) -> StoredLearner:
+    def of(cls, run: OnlineRun) -> Self:
         """Return the stored form of a learner."""
-        return cls(learner.parts[2].basis is not None, *learner.parts)
+        parts = run.parts
+        return cls(**parts, neurons=parts["penalty"].basis is not None)
 
-    def restored(self) -> Learner:
+    def restored(self) -> OnlineRun:
         """Return the learner."""
         check_range(self.training_state.weights, "weights", self.model.reservoir.dtype)
         parts = dict(vars(self), penalty=with_basis(self.penalty, self.model, self.neurons))
