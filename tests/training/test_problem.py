@@ -17,7 +17,7 @@ from eigenecho.readout import Gram, Penalty, Remainder, Triangle
 from eigenecho.reservoir import Recipe, Reservoir, draw
 from eigenecho.rows import Fold
 from eigenecho.scaling import Scaling
-from eigenecho.training import Problem, Settings, pose, structured, train
+from eigenecho.training import Problem, Settings, pose, train
 
 KINDS = [Gram, Triangle, Remainder]
 each_kind = pytest.mark.parametrize("kind", KINDS)
@@ -117,7 +117,7 @@ def test_series_without_used_rows_ends_in_its_start_state():
 def test_sums_over_time_end_in_the_same_states():
     problem = make()
     block = problem.everything(20)
-    actual, expected = structured.gather_gram(problem, block), problem.gather(Gram, Fold(block))
+    actual, expected = problem.gather_gram(block), problem.gather(Gram, Fold(block))
     for a, b in zip(actual.ends, expected.ends, strict=True):
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-13)
 

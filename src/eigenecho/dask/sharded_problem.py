@@ -109,7 +109,7 @@ class ShardedProblem(Problem):
         held_out = [Triangle.empty(*size) if part is None else part for part in held_out]
         return PassResult(kind.empty(*size) if total is None else total, held_out, [end.state])
 
-    def gather_gram(self, block: Block) -> PassResult:
+    def gather_gram(self, block: Block, known: Lags | None = None) -> PassResult:
         """Return XᵀX and XᵀY over a block from sums over time."""
         K = None if self.halos is None else lag_count(self)
         sums, direct = self._merge_over_shards("statistics", _sum_over_time, Fold(block), K)

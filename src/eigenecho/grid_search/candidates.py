@@ -18,7 +18,7 @@ from eigenecho.readout import EPS, Factorisation, Gram, Penalty, factors, solved
 from eigenecho.rows import Block
 from eigenecho.training import Problem
 from eigenecho.training.refine import SLOWEST, Round, WeightedRows, rounds
-from eigenecho.training.structured import applies, gather_gram
+from eigenecho.training.structured import applies
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def errors_from_lags(trial: Trial) -> list[Array] | None:
         return None
     K, problem = int(settling), problem.in_double
     with np.errstate(over="ignore", invalid="ignore"):  # checked next
-        statistics = gather_gram(problem, fold.train, trial.lags(K)).statistics
+        statistics = problem.gather_gram(fold.train, trial.lags(K)).statistics
     problem.check_range(statistics)
     penalty, head = problem.penalty, problem.head
     if head_eigenvalue(statistics, head) < HEAD_REFINED:

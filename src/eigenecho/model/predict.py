@@ -45,8 +45,6 @@ def predict_series(
     starts = initial_states(model, initial_state, len(series), container.kind)
     previous = previous_outputs(model, y_previous, series, container)
     runs = list(zip(series, previous, starts, strict=True))
-    outputs: Sequence[Array]
-    ends: Sequence[State]
     if container.kind == "stack" and on_device(series[0]) and y_previous is None:
         outputs, ends = _run_stack(model, container.together(list(series)), starts)
     else:
@@ -62,12 +60,12 @@ def predict_series(
 
 def _run_stack(
     model: LinearModel, stack: list[Array], starts: Sequence[State | None]
-) -> tuple[list[Array], list[State]]:
+) -> tuple[tuple[Array, ...], tuple[State, ...]]:
     """Return the outputs of a stack on a device, computed in one run, and the last states."""
     states = [model.zero_state() if start is None else start for start in starts]
     state = State(*(np.stack(parts) for parts in zip(*states, strict=True)))
     outputs, last = run(model, stack[0], None, state)
-    return [outputs], list(map(State, last.r, last.y))
+    return (outputs,), tuple(map(State, last.r, last.y))
 
 
 @one_blas_thread()

@@ -15,14 +15,14 @@ from eigenecho.basis import Basis
 from eigenecho.checks import check_count, check_flag, check_known
 from eigenecho.errors import Words, bad_argument
 from eigenecho.kernels import costs
-from eigenecho.readout import Accumulator, PassResult, Penalty, Statistic, Triangle
+from eigenecho.readout import Accumulator, Gram, Lags, PassResult, Penalty, Statistic, Triangle
 from eigenecho.reservoir import Cache, DrawnReservoir, Recipe, Reservoir, draw
 from eigenecho.rows import Block, Fold, SeriesRows, chunk_rows
 from eigenecho.scaling import Scaling
 from eigenecho.series import shifted
 from eigenecho.threads import Lanes, thread_count
 from eigenecho.training.refine import Round
-from eigenecho.training.structured import gather_gram
+from eigenecho.training.structured import assembled, lag_count, resonating, sums_over
 from eigenecho.types import Array, Seed
 
 SOLVERS = ("auto", "gram", "qr", "refined", "structured")
@@ -256,9 +256,16 @@ class Problem:
                 ends.append(states[0])
             return PassResult(lanes.merged(), held_out, ends)
 
-    def gather_gram(self, block: Block) -> PassResult:
-        """Return XᵀX and XᵀY over a block from sums over time, without states."""
-        return gather_gram(self, block)
+    def gather_gram(self, block: Block, known: Lags | None = None) -> PassResult:
+        """Return XᵀX and XᵀY over a block from sums over time; only resonant modes need states.
+
+        ``known`` are correlations of the same block with at least the required number of lags, of
+        series that start from zero.
+        """
+        sums = sums_over(self, block, lag_count(self)) if known is None else known
+        alone = resonating(self)
+        direct = None if alone is None else alone.gather(Gram, Fold(block)).statistics
+        return assembled(self, sums, direct)
 
     def round(self, block: Block, w: Array) -> Round:
         """Return weights (N', k) with their residuals over a block."""

@@ -24,7 +24,7 @@ from eigenecho.readout import (
     resonant,
     transform_length,
 )
-from eigenecho.rows import Block, Fold, SeriesRows, chunk_rows
+from eigenecho.rows import Block, SeriesRows, chunk_rows
 from eigenecho.transition import Diagonal
 from eigenecho.types import Array
 
@@ -45,18 +45,6 @@ def applies(problem: Problem) -> bool:
         return False
     columns = len(reservoir.B) + problem.head + problem.D_out
     return spectrum.columns(resonant(spectrum)).size + 2 * columns <= problem.size / 2
-
-
-def gather_gram(problem: Problem, block: Block, known: Lags | None = None) -> PassResult:
-    """Return XᵀX and XᵀY over a block from moments; resonant modes are summed from states.
-
-    ``known`` are correlations of the same block with at least the required number of lags, of
-    series that start from zero.
-    """
-    sums = known if known is not None else sums_over(problem, block, lag_count(problem))
-    alone = resonating(problem)
-    direct = None if alone is None else alone.gather(Gram, Fold(block)).statistics
-    return assembled(problem, sums, direct)
 
 
 def sums_over(problem: Problem, block: Block, K: int | None) -> Any:
