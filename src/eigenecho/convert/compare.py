@@ -86,18 +86,15 @@ def compare(original: LinearModel, converted: LinearModel) -> dict[str, Any]:
     if radius > 1:
         steps = max(2, min(steps, int(np.log(LARGEST_GROWTH) / np.log(radius))))
     while True:
+        u, before = probe(original, steps)
         try:
-            return _compare(original, converted, steps) | {"radius": radius}
+            expected, got = (run(model, u, before)[0] for model in (original, converted))
+            break
         except UnstableError:
             # A matrix far from normal can grow whatever its radius.
             if steps == 1:
                 raise
             steps //= 2
-
-
-def _compare(original: LinearModel, converted: LinearModel, steps: int) -> dict[str, Any]:
-    u, before = probe(original, steps)
-    expected, got = (run(model, u, before)[0] for model in (original, converted))
     largest = np.abs(expected).max(initial=0.0) or 1.0
     differences = np.abs(got - expected).max(axis=1) / largest
     along = tuple(float(part.max()) for part in np.array_split(differences, min(STRETCHES, steps)))
@@ -107,6 +104,7 @@ def _compare(original: LinearModel, converted: LinearModel, steps: int) -> dict[
     precise = _precise_steps(original, steps)
     error = _error(original, got[:precise]) if precise else None
     return {
+        "radius": radius,
         "difference": max(along),
         "steps": steps,
         "seconds_before": seconds[0],

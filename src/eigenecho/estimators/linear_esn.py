@@ -584,6 +584,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         training_state = TrainingState.initial(W_out, penalty, self.ridge)
         return Learner(model, training_state, penalty, self.ridge, forgetting, warmup, state)
 
+    @takes_tensors
     def reduce(
         self, units: int | None = None, tol: float | None = None, data: Any = None
     ) -> LinearESN:

@@ -395,6 +395,7 @@ class LinearModel:
         training_state = TrainingState.initial(self.W_out, penalty, ridge)
         return Learner(self, training_state, penalty, ridge, forgetting, 0, state)
 
+    @takes_tensors
     def reduce(
         self, units: int | None = None, tol: float | None = None, data: Any = None
     ) -> LinearModel:

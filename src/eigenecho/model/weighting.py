@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eigenecho.arrays import device_of, to_host
 from eigenecho.errors import Words, bad_argument
 from eigenecho.model.state_space import StateSpace
 from eigenecho.readout import EPS
@@ -224,8 +223,6 @@ def _largest_rms(parts: Sequence[Array]) -> float:
 
 def _read(model: LinearModel, data: Any) -> tuple[list[Array], list[Array] | None]:
     """Return series of inputs and, if they are given, of targets, in the caller's units."""
-    device_of({"data": data})  # raises for unsupported tensors
-    data = to_host(data)
     X, y = data if isinstance(data, tuple) and len(data) == 2 else (data, None)
     if X is None and model.D_in:
         got = Words("no inputs")

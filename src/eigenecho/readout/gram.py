@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.linalg import lapack
 
-from eigenecho.arrays import moved, namespace, to_host
+from eigenecho.arrays import namespace, to_host
 from eigenecho.checks import check_shape
 from eigenecho.errors import bad_argument
 from eigenecho.readout.factorised import Factorisation, factorise_sums, warn_singular
 from eigenecho.readout.likelihood import Likelihood, check_targets
 from eigenecho.readout.normal_equations import NormalEquations
 from eigenecho.readout.penalty import Penalty
-from eigenecho.readout.statistic import Residuals
+from eigenecho.readout.statistic import Accumulator, Residuals
 from eigenecho.types import Array, Count
 
 LARGEST = 1e300
@@ -23,7 +23,7 @@ LARGEST = 1e300
 
 
 @dataclass(frozen=True, eq=False)
-class Gram:
+class Gram(Accumulator):
     """XᵀX (N', N'), XᵀY (N', D_out) and the number of rows they were summed over."""
 
     XtX: Array
@@ -81,20 +81,6 @@ class Gram:
     def magnitude(self, head: int) -> float:
         """Return the size of the columns past ``head`` over all rows, within a factor of N'."""
         return float(np.sqrt(float(self.XtX.diagonal()[head:].max())))
-
-    @property
-    def on_host(self) -> Gram:
-        """The statistics in NumPy arrays."""
-        return Gram(to_host(self.XtX), to_host(self.XtY), self.rows)
-
-    def __reduce__(self) -> Any:
-        # A pickle may be read on a machine without the device.
-        return Gram, (to_host(self.XtX), to_host(self.XtY), self.rows)
-
-    def where(self, like: Array) -> Gram:
-        """Return the same statistics on the device of an array."""
-        XtX, XtY = moved((self.XtX, self.XtY), like)
-        return Gram(XtX, XtY, self.rows)
 
     def factorise(self, penalty: Penalty, head: int | None = None) -> Factorisation:
         """Factorise once for many ridges, and for many scales of all columns past ``head``.
@@ -163,7 +149,7 @@ def _without_negatives(scatter: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Remainder:
+class Remainder(Accumulator):
     """EᵀE (D_out, D_out) and XᵀE (N', D_out) of residuals E = Y − X w, and their rows.
 
     They are sums of the residuals themselves; computed from XᵀX and XᵀY they would be differences

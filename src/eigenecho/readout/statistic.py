@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
+from eigenecho.arrays import moved, to_host
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
@@ -18,11 +19,12 @@ if TYPE_CHECKING:
 
 
 class Accumulator(Protocol):
-    """A statistic that absorbs rows: with ``empty`` and ``merge``, a monoid."""
+    """A statistic that absorbs rows: with ``empty`` and ``merge``, a monoid.
 
-    @property
-    def rows(self) -> int:
-        """Number of rows."""
+    Subclasses are dataclasses of arrays, which may be on a device, and of the number of rows.
+    """
+
+    rows: int
 
     @classmethod
     def empty(cls, size: int, outputs: int, xp: Any = ..., /) -> Self:
@@ -37,6 +39,21 @@ class Accumulator(Protocol):
 
     def merge(self, other: Self, /) -> Self:
         """Return the statistic of both sets of rows: of(A ∪ B) = of(A).merge(of(B))."""
+
+    @property
+    def on_host(self) -> Self:
+        """The statistic in NumPy arrays."""
+        return type(self)(*map(to_host, vars(self).values()))
+
+    def where(self, like: Array) -> Self:
+        """Return the same statistic on the device of an array."""
+        *arrays, rows = vars(self).values()
+        parts = [*moved(arrays, like), rows]
+        return type(self)(*parts)
+
+    def __reduce__(self) -> Any:
+        # A pickle may be read on a machine without the device.
+        return type(self), tuple(vars(self.on_host).values())
 
 
 class Residuals(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.linalg import lapack
 
-from eigenecho.arrays import moved, namespace, to_host
+from eigenecho.arrays import namespace, to_host
 from eigenecho.checks import check_shape
 from eigenecho.errors import Words, bad_argument
 from eigenecho.readout.factorised import EPS, Factorisation, factorise_rows, warn_singular
@@ -16,7 +16,7 @@ from eigenecho.readout.gram import Gram
 from eigenecho.readout.lapack import reflect
 from eigenecho.readout.likelihood import Likelihood, check_targets
 from eigenecho.readout.penalty import Penalty
-from eigenecho.readout.statistic import Residuals
+from eigenecho.readout.statistic import Accumulator, Residuals
 from eigenecho.types import Array, Count, UnboundedArray
 
 MOST, WORK, ROWS, NUMBERS = 16, 1e11, 12, 1 << 24
@@ -34,7 +34,7 @@ Noise-free sines need up to 1e4.
 
 
 @dataclass(frozen=True, eq=False)
-class Triangle:
+class Triangle(Accumulator):
     """The triangular factor of X = O R and the rotated targets, without storing rows.
 
         R (N', N') with RᵀR = XᵀX,   Z = OᵀY (N', D_out),   rest = EᵀE of E = Y − O Z
@@ -82,20 +82,6 @@ class Triangle:
         """Return how many triangles to gather in parallel: several for long series."""
         many = min(MOST, NUMBERS // size**2, rows // (ROWS * size))
         return max(1, many) if 2.0 * rows * size**2 >= WORK else 1
-
-    @property
-    def on_host(self) -> Triangle:
-        """The statistics in NumPy arrays."""
-        return Triangle(to_host(self.R), to_host(self.Z), to_host(self.rest), self.rows)
-
-    def __reduce__(self) -> Any:
-        # A pickle may be read on a machine without the device.
-        return Triangle, (to_host(self.R), to_host(self.Z), to_host(self.rest), self.rows)
-
-    def where(self, like: Array) -> Triangle:
-        """Return the same statistics on the device of an array."""
-        R, Z, rest = moved((self.R, self.Z, self.rest), like)
-        return Triangle(R, Z, rest, self.rows)
 
     @property
     def size(self) -> int:

@@ -269,8 +269,8 @@ def _directly(problem: Problem, settings: Settings, solver: str, fold: Fold) -> 
     whole, double = problem.everything(settings.warmup), problem.in_double
     XtE = None
     if not total.is_exact:  # from sums the residuals would be differences of large numbers
-        left = double.gather(Remainder, Fold(whole), less=solution).statistics
-        scatter, XtE = to_host((left.EtE, left.XtE))
+        left = double.gather(Remainder, Fold(whole), less=solution).statistics.on_host
+        scatter, XtE = left.EtE, left.XtE
     elif ridge == 0 or problem.reservoir.dtype != np.float64:
         # For rounded states, and for weights without a ridge, the residuals need another pass.
         scatter = to_host(double.round(whole, solution).scatter)

@@ -77,14 +77,14 @@ def _corrected(
         sums = Gram(total.XtX, left.XtY, total.rows).on_host
         change = xp.asarray(sums.factorise(evidence.penalty).weights(ridge))
     new_w = w + change
-    new = problem.in_double.gather(Remainder, Fold(block), less=new_w).statistics
+    new = problem.in_double.gather(Remainder, Fold(block), less=new_w).statistics.on_host
     weights, moved = np.ascontiguousarray(to_host(new_w)), to_host(old.XtX @ (new_w - w))
     evidence = replace(
         evidence,
         statistics=total,
         weights=weights,
-        scatter=evidence.scatter_with(weights) + to_host(new.EtE),
-        XtE=evidence.gradient - moved + to_host(new.XtE),
+        scatter=evidence.scatter_with(weights) + new.EtE,
+        XtE=evidence.gradient - moved + new.XtE,
     )
     return evidence, to_host(ends[-1])
 
