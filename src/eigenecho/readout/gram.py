@@ -42,11 +42,6 @@ class Gram(Accumulator):
         """Return the statistics of no rows, the neutral element of ``merge``."""
         return cls(xp.zeros((size, size)), xp.zeros((size, outputs)), 0)
 
-    @staticmethod
-    def lanes(rows: int, size: int) -> int:
-        """Return two: NumPy's products let other threads run."""
-        return 2
-
     def absorb(self, X: Array, Y: Array) -> Gram:
         """Return the statistics with rows X (rows, N'), Y (rows, D_out) added."""
         X, Y = (namespace(rows).asarray(rows, np.float64) for rows in (X, Y))
@@ -164,11 +159,6 @@ class Remainder(Accumulator):
     def empty(cls, size: int, outputs: int, xp: Any = np) -> Remainder:
         """Return the sums over no rows, the neutral element of ``merge``."""
         return cls(xp.zeros((outputs, outputs)), xp.zeros((size, outputs)), 0)
-
-    @staticmethod
-    def lanes(rows: int, size: int) -> int:
-        """Return two: NumPy's products let other threads run."""
-        return 2
 
     def absorb(self, X: Array, E: Array) -> Remainder:
         """Return the sums with rows X (rows, N') and their residuals E (rows, D_out) added."""

@@ -32,7 +32,11 @@ class Accumulator(Protocol):
 
     @staticmethod
     def lanes(rows: int, size: int) -> int:
-        """Return how many statistics to gather side by side, whatever the number of threads."""
+        """Return how many statistics to gather side by side, whatever the number of threads.
+
+        The default is two, because NumPy's products let other threads run.
+        """
+        return 2
 
     def absorb(self, X: Array, Y: Array, /) -> Self:
         """Return the statistic with rows X (rows, N'), Y (rows, D_out) added."""
