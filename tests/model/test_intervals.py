@@ -10,7 +10,7 @@ import eigenecho as ee
 from eigenecho.errors import IllConditionedWarning, UnstableWarning
 from eigenecho.model import intervals
 from eigenecho.model.forecast import forecast
-from eigenecho.model.intervals import Part, deviations, weight_deviations
+from eigenecho.model.intervals import GroupPosterior, deviations, weight_deviations
 from eigenecho.model.loop import ClosedLoop
 
 
@@ -369,7 +369,7 @@ def test_growing_loop_does_not_widen_the_first_steps():
 def test_rows_in_few_directions_are_condensed():
     rng = np.random.default_rng(0)
     root = np.triu(rng.normal(size=(500, 500))) + 30 * np.eye(500)
-    part = Part(np.arange(1), root, np.eye(1))
+    part = GroupPosterior(np.arange(1), root, np.eye(1))
     few = rng.normal(size=(600, 40)) @ rng.normal(size=(40, 500))
     many = rng.normal(size=(600, 500))
     for rows, size in ((few, 96), (many, 500)):

@@ -11,9 +11,9 @@ from eigenecho.reduction import (
     System,
     balance,
     balancing,
+    error_bound,
     essential,
     largest_gain,
-    promised,
     smaller,
     smallest,
 )
@@ -137,7 +137,7 @@ def test_error_bounds_hold_for_their_own_rows(order, colour):
     result = balance(full, lambda: [rows])
     small = smaller(result, order)
     error = rows @ full.C - states(small.system, noise) @ small.system.C
-    bound = promised(result, small, lambda: [rows])
+    bound = error_bound(result, small, lambda: [rows])
     measured = np.linalg.norm(error, axis=0)
     assert np.all(measured <= bound * (1 + 1e-9))
     assert np.all(bound < 100 * measured)

@@ -17,7 +17,7 @@ from eigenecho.readout import Gram, Lags, Penalty, Triangle, correlate
 from eigenecho.reservoir import Recipe, draw
 from eigenecho.rows import Fold
 from eigenecho.training import Problem, structured
-from eigenecho.training.refine import RefinedWeights, Round, fitted, project, residuals
+from eigenecho.training.refine import RefinedWeights, Round, fitted_values, project, residuals
 
 INPUTS = {
     "white": lambda rng, T: rng.uniform(-1, 1, (T, 1)),
@@ -347,7 +347,7 @@ def test_residuals_after_the_last_step_equal_recomputed_residuals(size):
     rng, block = np.random.default_rng(0), [(100, 690), (50, 431)]
     w, step = rng.normal(size=(2, problem.size, 2))
     step *= size
-    moved = np.linalg.norm(np.concatenate(fitted(problem, block, step)), axis=0)
+    moved = np.linalg.norm(np.concatenate(fitted_values(problem, block, step)), axis=0)
     actual = RefinedWeights(Round(problem, block, w), step, moved)
     expected = Round(problem, block, actual.w)
     np.testing.assert_array_equal(actual.w, w + step)

@@ -23,9 +23,9 @@ from eigenecho.readout import (
 )
 from eigenecho.rows import Block, Fold
 from eigenecho.threads import one_blas_thread
-from eigenecho.training import Problem, filled
+from eigenecho.training import Problem, fill_missing
 from eigenecho.training.refine import Round
-from eigenecho.training.structured import assembled, lag_count, resonating, sums_over
+from eigenecho.training.structured import assemble_gram, lag_count, resonant_part, sums_over
 from eigenecho.types import Array
 
 Rows = tuple[Array, Array]
@@ -57,7 +57,7 @@ class ProblemTemplate:
             rows if scaling is None else scaling.forward(rows)
             for scaling, rows in zip(self.problem.scalings, (u, y), strict=True)
         )
-        outputs, observed = filled([y])
+        outputs, observed = fill_missing([y])
         starts = None if start is None else [start]
         problem = replace(
             self.problem, inputs=[u], outputs=outputs, observed=observed, starts=starts
@@ -113,7 +113,7 @@ class ShardedProblem(Problem):
         """Return XᵀX and XᵀY over a block from sums over time."""
         K = None if self.halos is None else lag_count(self)
         sums, direct = self._merge_over_shards("statistics", _sum_over_time, Fold(block), K)
-        return assembled(self, sums.value, direct)
+        return assemble_gram(self, sums.value, direct)
 
     def round(self, block: Block, w: Array) -> Round:
         """Return weights and their residuals over a block."""
@@ -278,7 +278,7 @@ def _gather(
 def _sum_over_time(
     problem: Problem, fold: Fold, continues: bool, K: int | None
 ) -> tuple[SeriesSums, Gram | None]:
-    sums, alone = SeriesSums(sums_over(problem, fold.train, K), continues), resonating(problem)
+    sums, alone = SeriesSums(sums_over(problem, fold.train, K), continues), resonant_part(problem)
     return sums, None if alone is None else alone.gather(Gram, fold).statistics
 
 

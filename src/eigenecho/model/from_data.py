@@ -150,7 +150,8 @@ def learn_spectrum(
     if not isinstance(seed, (int, np.integer)):
         seed = int(generator(seed).integers(2**31))
     task = LearningTask(trainer, inputs, outputs, seed)
-    spectra = [task.reduced_spectrum(one, size) for one in (CANDIDATES if law is None else (law,))]
+    laws = CANDIDATES if law is None else (law,)
+    spectra = [task.reduced_spectrum(candidate, size) for candidate in laws]
     if law is None and not few:
         spectra = [min([*spectra, task.best_ring()], key=task.error)]
     return replace(settings, recipe=replace(recipe, spectrum=spectra[0]))

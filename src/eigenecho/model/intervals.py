@@ -52,7 +52,7 @@ MISSED = 1e-11
 """Share of the squares of all rows that condensing may miss."""
 
 
-class Part(NamedTuple):
+class GroupPosterior(NamedTuple):
     """A group of outputs trained on the same rows: columns (k,), R (N', N') and Σ (k, k)."""
 
     columns: Array
@@ -96,7 +96,7 @@ class Posterior:
     squares. ``free`` is the number of rows less the degrees of freedom of the fit.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[GroupPosterior, ...]
     free: float
 
     @classmethod
@@ -110,7 +110,7 @@ class Posterior:
                 return None
             if not np.all(np.isfinite(group.scatter)) or not is_regular(R, group.ridge):
                 return None
-            parts.append(Part(columns, R, evidence.noise[np.ix_(columns, columns)]))
+            parts.append(GroupPosterior(columns, R, evidence.noise[np.ix_(columns, columns)]))
         return cls(tuple(parts), min(group.free_rows for group in evidence.groups))
 
     @one_blas_thread()

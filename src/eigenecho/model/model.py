@@ -29,7 +29,7 @@ from eigenecho.schema import NOT_STORED
 from eigenecho.series import as_rows, as_series
 from eigenecho.spectra import Spectrum
 from eigenecho.threads import one_blas_thread
-from eigenecho.training import Problem, TrainingState, check_rates, filled
+from eigenecho.training import Problem, TrainingState, check_rates, fill_missing
 from eigenecho.transition import Diagonal
 from eigenecho.types import Array
 
@@ -151,7 +151,7 @@ class LinearModel:
         self, inputs: list[Array], outputs: list[Array], penalty: Penalty, starts: list[Any]
     ) -> Problem:
         """Return the problem of training it further, on series in the caller's units."""
-        targets, observed = filled([self.from_user(y) for y in outputs])
+        targets, observed = fill_missing([self.from_user(y) for y in outputs])
         return Problem(
             self.reservoir,
             [self.own_inputs(u) for u in inputs],

@@ -12,7 +12,7 @@ import numpy as np
 from eigenecho.errors import Words, bad_argument
 from eigenecho.model.state_space import StateSpace
 from eigenecho.readout import EPS
-from eigenecho.reduction import BalancedSystem, TruncatedSystem, balance, largest_gain, promised
+from eigenecho.reduction import BalancedSystem, TruncatedSystem, balance, error_bound, largest_gain
 from eigenecho.rows import SeriesRows, chunk_rows
 from eigenecho.series import Container, as_rows, as_series, shifted, unpack_outputs
 from eigenecho.training import GroupEvidence, check_lengths
@@ -186,7 +186,7 @@ def _weight_training_rows(model: LinearModel, evidence: GroupEvidence) -> Weight
 
     def details(reduced: TruncatedSystem) -> dict[str, Any]:
         """Return a bound on the RMS error of any output, relative to the size of its targets."""
-        promise = float(promised(balanced, reduced, lambda: [rows]).max())
+        promise = float(error_bound(balanced, reduced, lambda: [rows]).max())
         return {"promise": promise, "size": size}
 
     least, expected = balanced.left_out, CAREFUL * balanced.cut_off

@@ -73,10 +73,6 @@ class Gram(Accumulator):
         """True if squares of the rows are beyond the range of floating point."""
         return not (self.XtX.max() < LARGEST and self.XtX.min() > -LARGEST)
 
-    def magnitude(self, head: int) -> float:
-        """Return the size of the columns past ``head`` over all rows, within a factor of N'."""
-        return float(np.sqrt(float(self.XtX.diagonal()[head:].max())))
-
     def factorise(self, penalty: Penalty, head: int | None = None) -> Factorisation:
         """Factorise once for many ridges, and for many scales of all columns past ``head``.
 

@@ -114,11 +114,11 @@ def correlate(side: Array, drive: Array, start: int, K: int) -> Array:
     spectra = xp.zeros((side.shape[1], drive.shape[1], F // 2 + 1), np.complex128)
     batch = max(1, (BATCH if xp.is_host else DEVICE_BATCH) // F)
     for piece in range(0, pieces, batch):
-        some = range(piece, min(piece + batch, pieces))
-        A = xp.rfft(xp.stack([a[:, i * step : i * step + F] for i in some], axis=1))
-        late = xp.zeros((len(e), len(some), F))
-        late[:, :, K - 1 :] = e[:, some.start * step : some.stop * step].reshape(
-            len(e), len(some), step
+        numbers = range(piece, min(piece + batch, pieces))
+        A = xp.rfft(xp.stack([a[:, i * step : i * step + F] for i in numbers], axis=1))
+        late = xp.zeros((len(e), len(numbers), F))
+        late[:, :, K - 1 :] = e[:, numbers.start * step : numbers.stop * step].reshape(
+            len(e), len(numbers), step
         )
         E = xp.rfft(late, overwrite_x=True)
         A = xp.conj(A, out=A)

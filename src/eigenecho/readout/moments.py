@@ -144,7 +144,7 @@ def _stein(spectrum: Spectrum, B: Array, moments: Moments, least: float, out: Ar
         gap[xp.abs(gap) < least] = np.inf
         return xp.divide(total, gap, out=total)
 
-    def some(start: int, stop: int) -> None:
+    def fill(start: int, stop: int) -> None:
         rows = slice(start, stop)
         g, h = sums(rows, False), sums(rows, True)
         plus, minus = 0.5 * (g + h), 0.5 * (h - g)
@@ -163,7 +163,7 @@ def _stein(spectrum: Spectrum, B: Array, moments: Moments, least: float, out: Ar
 
     def task(first: int, last: int) -> None:
         for start, stop in pieces[first:last]:
-            some(start, stop)
+            fill(start, stop)
 
     parts = threads.thread_count() if xp.is_host and count >= LARGE else 1
     threads.run(task, threads.even_split(len(pieces), parts))

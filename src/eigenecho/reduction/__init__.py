@@ -3,4 +3,4 @@
 from eigenecho.reduction.balancing import BalancedSystem, Rows, balance, essential
 from eigenecho.reduction.orders import smallest
 from eigenecho.reduction.system import System, largest_gain
-from eigenecho.reduction.truncation import TruncatedSystem, promised, smaller
+from eigenecho.reduction.truncation import TruncatedSystem, error_bound, smaller

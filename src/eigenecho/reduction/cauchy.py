@@ -77,28 +77,28 @@ def _eliminate(modes: Array, n: int, a: Array, first: float, columns: Array) -> 
             gap[i], other[i] = one_minus(modes[i], modes[p])
         pivot, weight = modes[p], a[p]
         d = np.sqrt((weight.real**2 + weight.imag**2) / gap[p].real)
-        one = columns[count]
+        column = columns[count]
         for i in range(size):
-            one[i] = a[i] * weight.conjugate() / gap[i] / d
+            column[i] = a[i] * weight.conjugate() / gap[i] / d
             a[i] = a[i] * ((modes[i] - pivot) / gap[i])
         count += 1
         if p < n:
             continue
         # The conjugate is next, so that the remainder is closed under conjugation at every step:
         # the entries of the conjugate follow from those of the mode.
-        bar, twice, two = pivot.conjugate(), other[p].conjugate(), columns[count]
+        bar, twice, partner = pivot.conjugate(), other[p].conjugate(), columns[count]
         its_own = weight.conjugate() * ((bar - pivot) / twice)
         e = abs(its_own) / np.sqrt(gap[p].real)
         for i in range(size):
-            two[i] = a[i] * its_own.conjugate() / other[i] / e
+            partner[i] = a[i] * its_own.conjugate() / other[i] / e
             a[i] = a[i] * ((modes[i] - bar) / other[i])
         count += 1
-        _make_real(one, two, d, weight.conjugate() ** 2 / twice / d, e)
+        _make_real(column, partner, d, weight.conjugate() ** 2 / twice / d, e)
     return first, count
 
 
 @jit(False)
-def _make_real(one: Array, two: Array, d: float, below: complex, e: float) -> None:
+def _make_real(column: Array, partner: Array, d: float, below: complex, e: float) -> None:
     """Rotate two columns of a pair so that rows of conjugates are conjugate.
 
     The pivot rows are (d, 0) and (below, e) = (d ρ, e) with e² = d² (1 − |ρ|²). The unitary V with
@@ -111,8 +111,9 @@ def _make_real(one: Array, two: Array, d: float, below: complex, e: float) -> No
     p, q = phase * np.sqrt(0.5 * more), 1j * phase * np.sqrt(0.5 * less)
     # The second row plus these is the conjugate of the first: p̄ − ρ p = p̄ (1 − |ρ|), and so on.
     r, s = d / e * less * p.conjugate(), d / e * more * q.conjugate()
-    for i in range(one.size):
-        one[i], two[i] = p * one[i] + r * two[i], q * one[i] + s * two[i]
+    for i in range(column.size):
+        x, y = column[i], partner[i]
+        column[i], partner[i] = p * x + r * y, q * x + s * y
 
 
 @jit(False)

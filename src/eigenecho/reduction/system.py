@@ -111,8 +111,8 @@ class System:
         c = np.concatenate([c[:, :n], 0.5 * c[:, n:], 0.5 * c[:, n:].conj()], axis=1)
         weights = (b[:, None, :] * c[None]).reshape(-1, values.size).T
         responses = [
-            (1 / (1 - np.exp(-1j * some)[:, None] * values)) @ weights
-            for some in np.array_split(frequencies, max(1, len(frequencies) // CHUNK))
+            (1 / (1 - np.exp(-1j * chunk)[:, None] * values)) @ weights
+            for chunk in np.array_split(frequencies, max(1, len(frequencies) // CHUNK))
         ]
         return np.concatenate(responses).reshape(len(frequencies), len(self.B), -1)
 

@@ -59,7 +59,7 @@ def smaller(balanced: BalancedSystem, order: int) -> TruncatedSystem | None:
     return TruncatedSystem(System(spectrum, balanced.system.B @ states, weights), states)
 
 
-def promised(balanced: BalancedSystem, reduced: TruncatedSystem, rows: Rows) -> Array:
+def error_bound(balanced: BalancedSystem, reduced: TruncatedSystem, rows: Rows) -> Array:
     """Return a bound on the error over all rows, ‖·‖ of each output, (E,)."""
     system, S = balanced.system, balanced.S[: reduced.system.units]
     order = len(S)

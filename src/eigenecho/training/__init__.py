@@ -20,7 +20,7 @@ and ridge).
 - ``recursive``: a learner rotates each row into a triangle, O(N²), and never squares it.
 """
 
-from eigenecho.training.problem import SOLVERS, Problem, Settings, check_lengths, filled, pose
+from eigenecho.training.problem import SOLVERS, Problem, Settings, check_lengths, fill_missing, pose
 from eigenecho.training.recursive import RecursiveLeastSquares, TrainingState, check_rates
 from eigenecho.training.train import (
     Evidence,

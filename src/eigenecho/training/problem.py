@@ -22,7 +22,7 @@ from eigenecho.scaling import Scaling
 from eigenecho.series import shifted
 from eigenecho.threads import Lanes, thread_count
 from eigenecho.training.refine import Round
-from eigenecho.training.structured import assembled, lag_count, resonating, sums_over
+from eigenecho.training.structured import assemble_gram, lag_count, resonant_part, sums_over
 from eigenecho.types import Array, Seed
 
 SOLVERS = ("auto", "gram", "qr", "refined", "structured")
@@ -170,8 +170,8 @@ class Problem:
         """Return how many targets of each output are observed in a block, (D_out,)."""
         if self.observed is None:
             return np.full(self.D_out, sum(stop - start for start, stop in block))
-        each = zip(self.observed, block, strict=True)
-        return np.sum([seen[start:stop].sum(axis=0) for seen, (start, stop) in each], axis=0)
+        pairs = zip(self.observed, block, strict=True)
+        return np.sum([seen[start:stop].sum(axis=0) for seen, (start, stop) in pairs], axis=0)
 
     @cached_property
     def parts(self) -> list[tuple[Array, Problem]]:
@@ -263,9 +263,9 @@ class Problem:
         series that start from zero.
         """
         sums = sums_over(self, block, lag_count(self)) if known is None else known
-        alone = resonating(self)
+        alone = resonant_part(self)
         direct = None if alone is None else alone.gather(Gram, Fold(block)).statistics
-        return assembled(self, sums, direct)
+        return assemble_gram(self, sums, direct)
 
     def round(self, block: Block, w: Array) -> Round:
         """Return weights (N', k) with their residuals over a block."""
@@ -273,7 +273,7 @@ class Problem:
 
     def check_range(self, *statistics: Statistic) -> None:
         """Raise if squares of the states overflow: the readout would be zero."""
-        if any(each.overflows for each in statistics):
+        if any(statistic.overflows for statistic in statistics):
             raise self.reservoir.overflowed("squares of the states")
 
     def squares(self, block: Block) -> Array:
@@ -323,7 +323,7 @@ def pose(
         outputs = [y_scaling.forward(y) for y in outputs]
     observed = None
     if settings.missing == "skip":
-        outputs, observed = filled(outputs)
+        outputs, observed = fill_missing(outputs)
     return Problem(
         drawn.reservoir,
         inputs,
@@ -337,7 +337,7 @@ def pose(
     )
 
 
-def filled(outputs: Sequence[Array]) -> tuple[Sequence[Array], list[Array] | None]:
+def fill_missing(outputs: Sequence[Array]) -> tuple[Sequence[Array], list[Array] | None]:
     """Return outputs with 0 for NaN, and NumPy arrays that say which targets are observed.
 
     The latter are None if nothing is missing.

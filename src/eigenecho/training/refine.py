@@ -18,7 +18,7 @@ from eigenecho import kernels
 from eigenecho.arrays import namespace
 from eigenecho.readout import NormalEquations, against, correlate
 from eigenecho.rows import Block
-from eigenecho.training.structured import lag_count, summed
+from eigenecho.training.structured import lag_count, sum_states
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
@@ -199,16 +199,16 @@ def residuals(problem: Problem, block: Block, w: Array) -> list[Array]:
     Y is repeated if w has more columns.
     """
     copies = w.shape[1] // problem.D_out
-    each = zip(problem.targets(block), fitted(problem, block, w), strict=True)
+    pairs = zip(problem.targets(block), fitted_values(problem, block, w), strict=True)
     xp = namespace(w)
-    left = [xp.subtract(xp.tile(y, (copies,)) if copies > 1 else y, x, out=x) for y, x in each]
+    left = [xp.subtract(xp.tile(y, (copies,)) if copies > 1 else y, x, out=x) for y, x in pairs]
     if problem.observed is not None:
         for e, there, (start, stop) in zip(left, problem.observed, block, strict=True):
             e[xp.asarray(np.tile(~there[start:stop], copies))] = 0.0
     return left
 
 
-def fitted(problem: Problem, block: Block, w: Array) -> list[Array]:
+def fitted_values(problem: Problem, block: Block, w: Array) -> list[Array]:
     """Return X w over a block, (rows, k) for each series, for any number k of columns."""
     reservoir, k = problem.reservoir, problem.head
     xp = namespace(w)
@@ -234,7 +234,7 @@ def project(problem: Problem, block: Block, residual: list[Array]) -> Array:
         e = residual[i]
         total[:k] += head[start:stop].T @ e
         if K is None:
-            _, C, _ = summed(problem, i, drive[:stop], e, start)
+            _, C, _ = sum_states(problem, i, drive[:stop], e, start)
         else:
             C = against(reservoir, correlate(e, drive[:stop], start, K))
         total[k:] += C.T

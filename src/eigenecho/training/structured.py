@@ -61,12 +61,12 @@ def sums_over(problem: Problem, block: Block, K: int | None) -> Any:
         if K is not None:
             parts.append(Lags.of(drive, side, start, K))
         else:
-            before, C, state = summed(problem, i, drive, side, start)
+            before, C, state = sum_states(problem, i, drive, side, start)
             parts.append(Moments(C, products(side), before[None], state[None], len(side)))
     return reduce(type(parts[0]).merge, parts)
 
 
-def resonating(problem: Problem) -> Problem | None:
+def resonant_part(problem: Problem) -> Problem | None:
     """Return a problem with only the modes whose quotients lose digits; None if there are none."""
     modes = resonant(problem.reservoir.spectrum)
     if not np.any(modes):
@@ -79,7 +79,7 @@ def resonating(problem: Problem) -> Problem | None:
     return replace(alone, fit_bias=False, output_to_readout=False, basis=None)
 
 
-def assembled(problem: Problem, sums: Lags | Moments, direct: Gram | None) -> PassResult:
+def assemble_gram(problem: Problem, sums: Lags | Moments, direct: Gram | None) -> PassResult:
     """Return XᵀX and XᵀY of all columns from sums over time and sums of resonant modes."""
     reservoir, spectrum = problem.reservoir, problem.reservoir.spectrum
     if isinstance(sums, Lags):
@@ -111,7 +111,7 @@ def lag_count(problem: Problem) -> int | None:
     return int(K) if by_lags < by_steps else None
 
 
-def summed(
+def sum_states(
     problem: Problem, series: int, drive: Array, side: Array, start: int
 ) -> tuple[Array, Array, Array]:
     """Return the state before row ``start``, Σ e(t)ᵀ r(t) from there on, and the last state."""

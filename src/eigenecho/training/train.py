@@ -208,11 +208,11 @@ def train(problem: Problem, settings: Settings) -> TrainedReadout:
     selected = select_ridge(parts, settings, _split(problem, settings))
     settings = replace(settings, ridge=selected.ridge)
     trained = [_train_group(part, settings) for part in parts]
-    groups = tuple(each.evidence.groups[0] for each in trained)
+    groups = tuple(result.evidence.groups[0] for result in trained)
     evidence = Evidence(groups, columns, np.empty(0))
     left = problem.in_double.round(problem.everything(settings.warmup), evidence.weights)
     # A solver that failed and fell back to QR would do so again.
-    solver = next((each.solver for each in trained if each.solver != "qr"), "qr")
+    solver = next((result.solver for result in trained if result.solver != "qr"), "qr")
     return TrainedReadout(replace(evidence, scatter=to_host(left.scatter)), solver, trained[-1].end)
 
 
@@ -368,15 +368,15 @@ def _gather(problems: Sequence[Problem], kind: type[Statistic], fold: Fold) -> l
 def _select(
     problems: Sequence[Problem], settings: Settings, fold: Fold, gathered: Sequence[PassResult]
 ) -> SelectedRidge:
-    each = list(zip(problems, gathered, strict=True))
+    pairs = list(zip(problems, gathered, strict=True))
     if settings.ridge != "auto":
         errors = [
             problem.D_out * held_out_errors(total, last, problem.penalty, settings.ridge)
-            for problem, (total, (last,), _) in each
+            for problem, (total, (last,), _) in pairs
         ]
         return SelectedRidge(settings.ridge[lowest(np.sum(errors, axis=0))])
     parts = []
-    for problem, (total, _, _) in each:
+    for problem, (total, _, _) in pairs:
         squares = None if total.is_exact else problem.squares(fold.train)
         parts.append(total.on_host.likelihood(problem.penalty, squares))
     selected = likeliest(parts)

@@ -21,7 +21,7 @@ from eigenecho.readout import EPS, Gram, NormalEquations, Remainder, Triangle
 from eigenecho.rows import Block, Fold
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.problem import Problem
-from eigenecho.training.refine import fitted, lengths
+from eigenecho.training.refine import fitted_values, lengths
 from eigenecho.training.train import GroupEvidence
 from eigenecho.types import Array, PositiveArray
 
@@ -100,7 +100,7 @@ def _error(problem: Problem, block: Block, statistics: Gram, off: Array) -> floa
     squares = namespace(off).einsum("ie,ij,je->e", off, statistics.XtX, off, optimize=True)
     error = np.sqrt(np.maximum(to_host(squares), 0.0))
     early = [(0, max(a, min(b, FIRST))) for a, b in block]
-    for x in fitted(replace(problem, starts=None), early, off):
+    for x in fitted_values(replace(problem, starts=None), early, off):
         largest = namespace(x).max(namespace(x).abs(x), axis=0)
         error = np.maximum(error, np.sqrt(statistics.rows) * to_host(largest))
     return float(np.max(error / size))
