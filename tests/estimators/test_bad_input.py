@@ -293,7 +293,7 @@ def test_numbers_of_series():
 
 
 def test_lengths_of_y_previous(closed_model, open_model):
-    with pytest.raises(ValueError, match=r"y_previous=<lengths \[59\]>.*X, \[60\]"):
+    with pytest.raises(ValueError, match=r"y_previous=<lengths \[59\]>.*lengths \[60\]"):
         closed_model.predict(X, y_previous=Y[1:])
     with pytest.raises(ValueError, match=r"y_previous=<shape \(60, 2\)>.*1 columns"):
         closed_model.predict(X, y_previous=X)

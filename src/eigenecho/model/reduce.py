@@ -56,15 +56,15 @@ def reduce(
         raise bad_argument("model" if data is None else "data", got, expected)
     if tol is None:
         reduced = select_modes(weighting, units or 0)
+        if reduced.system.units != units:
+            warn(
+                f"units={units} asks for more modes than can be kept: {reduced.system.units} "
+                "remain, because the others are rounding errors or have no usable eigenvectors.",
+                IllConditionedWarning,
+            )
     else:
         _check_rounding(model, weighting.space, tol)
         weighting, reduced = _smallest_order(weighting, units, tol)
-    if tol is None and reduced.system.units != units:
-        warn(
-            f"units={units} asks for more modes than can be kept: {reduced.system.units} remain, "
-            "because the others are rounding errors or have no usable eigenvectors.",
-            IllConditionedWarning,
-        )
     space, dtype = weighting.space, model.reservoir.dtype
     small = space.with_modes(reduced)
     gain, gain_error = _gains(space, small)

@@ -45,9 +45,7 @@ class StateSpace:
         reservoir = model.reservoir.in_double()
         double = replace(model, reservoir=reservoir, W_out=model.W_out.astype(np.float64))
         scale = np.ones(model.D_out) if scale is None else scale
-        inputs = [reservoir.W_in]
-        if reservoir.W_fb is not None:
-            inputs.append(reservoir.W_fb)
+        inputs = [W for W in (reservoir.W_in, reservoir.W_fb) if W is not None]
         C = double.readout.weights.T / scale
         rest = None
         if reservoir.bias is not None:

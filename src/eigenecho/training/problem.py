@@ -89,8 +89,7 @@ def _numbers(ridge: Any) -> tuple[float, ...]:
     values = np.atleast_1d(ridge)
     fits = values.dtype.kind in "fiu" and values.ndim == 1 and values.size > 0
     if not fits or not np.all(np.isfinite(values) & (values >= 0)):
-        shown = ridge[0] if isinstance(ridge, tuple) and len(ridge) == 1 else ridge
-        raise bad_argument("ridge", shown, "a finite number ≥ 0, a list of them, or 'auto'")
+        raise bad_argument("ridge", ridge, "a finite number ≥ 0, a list of them, or 'auto'")
     return tuple(map(float, values))
 
 

@@ -96,10 +96,8 @@ def assemble_gram(problem: Problem, sums: Lags | Moments, direct: Gram | None) -
 def lag_count(problem: Problem) -> int | None:
     """Return the number of lags to correlate; None if the reservoir should be run instead."""
     K = settling_steps(problem.reservoir.form)
-    if not problem.starts_from_zero:
-        return None
     steps, units = sum(map(len, problem.inputs)), problem.reservoir.units
-    if min(map(len, problem.inputs)) <= K:
+    if not problem.starts_from_zero or min(map(len, problem.inputs)) <= K:
         return None
     D = len(problem.reservoir.B)
     E = D + problem.head + problem.D_out
