@@ -20,7 +20,7 @@ from eigenecho.errors import IllConditionedWarning, StorageError, UnstableError
 from eigenecho.model import Learner
 from eigenecho.schema import pack
 from eigenecho.storage import write
-from eigenecho.training.recursive import FADED
+from eigenecho.training.recursive import LEAST_RIDGE
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 2))
@@ -83,7 +83,7 @@ def penalties(learner, ridge, steps):
     """Return √α L at every step: its rows decay, and one row is renewed at each step."""
     L, forgetting = penalty_of(learner).root(), learner.forgetting
     n, share, result = len(L), np.ones(len(L)), []
-    cycle = int(np.log(FADED) / np.log(forgetting)) if forgetting < 1 else 0
+    cycle = int(np.log(LEAST_RIDGE) / np.log(forgetting)) if forgetting < 1 else 0
     for t in range(steps):
         share = share * forgetting
         if cycle:
@@ -286,7 +286,7 @@ def test_long_run_with_forgetting_remains_accurate(forgetting, T):
     m = learner.model.matrices("work")
     rows = naive.extended(naive.states(m.W, m.W_in, u[-length - 500 :]))[500:]
     weight = np.sqrt(forgetting) ** np.arange(length - 1, -1, -1)[:, None]
-    cycle = int(np.log(FADED) / np.log(forgetting))
+    cycle = int(np.log(LEAST_RIDGE) / np.log(forgetting))
     L = penalties(learner, 1e-4, cycle + T % cycle)[-1]
     stacked = np.concatenate([weight * rows, L])
     targets = np.concatenate([weight * y[-length:], np.zeros((len(L), 2))])

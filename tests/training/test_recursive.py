@@ -13,7 +13,7 @@ from eigenecho.basis import random_basis
 from eigenecho.errors import UnstableError
 from eigenecho.readout import Gram, Penalty, Triangle
 from eigenecho.training import GroupEvidence, RecursiveLeastSquares, TrainingState
-from eigenecho.training.recursive import FADED
+from eigenecho.training.recursive import LEAST_RIDGE
 from eigenecho.training.update import RoundingError
 
 N, D = 6, 2
@@ -49,7 +49,7 @@ def nothing(penalty, ridge, forgetting=1.0, centre=None):
 def roots(penalty, ridge, forgetting, steps):
     """Return √α L after every step: its rows decay, and one row is renewed at each step."""
     L, share, result = penalty.root(), np.ones(N), []
-    cycle = int(np.log(FADED) / np.log(forgetting)) if forgetting < 1 else 0
+    cycle = int(np.log(LEAST_RIDGE) / np.log(forgetting)) if forgetting < 1 else 0
     for t in range(steps):
         share = share * forgetting
         if cycle:

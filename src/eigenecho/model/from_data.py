@@ -39,7 +39,7 @@ CANDIDATES = ("golden", "ring")
 RADIUS, ROUNDS = 0.5, 3
 """Smallest radius of a ring, and how often the search around the best radius is refined."""
 
-SURE = 1e-6
+SIGNIFICANT = 1e-6
 """Fraction of the largest singular value above which a mode depends on the data."""
 
 
@@ -185,11 +185,11 @@ class LearningTask:
         model = LinearModel.of(problem, evidence.weights)
         weighting = select_weighting(model, None, evidence.single)
         values = weighting.balanced.values
-        sure = int(np.count_nonzero(values > SURE * values[0])) if values.size else 0
-        if not sure:
+        significant = int(np.count_nonzero(values > SIGNIFICANT * values[0])) if values.size else 0
+        if not significant:
             got = Words("targets that do not depend on X")
             raise bad_argument("y", got, "targets to learn a spectrum from")
-        reduced = select_modes(weighting, min(recipe.units, sure))
+        reduced = select_modes(weighting, min(recipe.units, significant))
         spectrum = reduced.system.spectrum.unleak(recipe.lr)
         missing = recipe.units - spectrum.units
         return spectrum.join(ring(missing, sr=recipe.sr)) if missing else spectrum

@@ -36,10 +36,10 @@ SUMS_FLOOR = 1e-7
 CONSTANT = 1e-11
 """Fraction of the level below which a deviation of the targets is rounding error."""
 
-SUMMED = 64 * EPS
+SUMS_ROUNDING = 64 * EPS
 """Fraction of squares below which the difference of their sums is rounding error."""
 
-OFTEN, CAREFUL = 0.25, 3.0
+TYPICAL_ERROR, TYPICAL_BOUND = 0.25, 3.0
 """Typical ratio of measured errors, and of bounds, to the root of the truncated squared values."""
 
 
@@ -73,7 +73,7 @@ class Weighting:
         It can give smaller errors if rows distinguish few states.
         """
         balanced = self.space.balanced
-        least, expected = np.zeros(balanced.order + 1), OFTEN * balanced.cut_off
+        least, expected = np.zeros(balanced.order + 1), TYPICAL_ERROR * balanced.cut_off
         return replace(self, balanced=balanced, least=least, expected=expected)
 
 
@@ -143,7 +143,7 @@ def _weight_rows(model: LinearModel, data: Any) -> Weighting:
 
     balanced = balance(space.system, partial(_deviations, space, drives, cuts), ROWS_FLOOR)
     # Runs hardly ever fall below half the error of projections of the rows.
-    least, expected = 0.5 * balanced.left_out, OFTEN * balanced.cut_off
+    least, expected = 0.5 * balanced.left_out, TYPICAL_ERROR * balanced.cut_off
     remedy = "Give more rows, or a larger tol."
     return Weighting("rows", space, balanced, least, expected, details, remedy)
 
@@ -189,7 +189,7 @@ def _weight_training_rows(model: LinearModel, evidence: GroupEvidence) -> Weight
         promise = float(error_bound(balanced, reduced, lambda: [rows]).max())
         return {"promise": promise, "size": size}
 
-    least, expected = balanced.left_out, CAREFUL * balanced.cut_off
+    least, expected = balanced.left_out, TYPICAL_BOUND * balanced.cut_off
     remedy = (
         "The training statistics are not accurate enough: give rows as data=(X, y), or weight all "
         "inputs equally with model_.reduce."
@@ -207,7 +207,7 @@ def _target_deviation(model: LinearModel, evidence: GroupEvidence) -> Array:
     level = mean[0] ** 2
     rounding = CONSTANT**2 * level
     if not statistics.is_exact:  # sums over the change from the trained weights to the mean
-        rounding += SUMMED * (evidence.weights[0] - mean[0]) ** 2 * bool(model.readout_bias)
+        rounding += SUMS_ROUNDING * (evidence.weights[0] - mean[0]) ** 2 * bool(model.readout_bias)
     constant = np.where(level > 0, level, 1.0)
     return np.sqrt(np.where(variance > rounding, variance, constant))
 

@@ -43,16 +43,16 @@ HIGHEST = 1e6
 STEPS = 8
 """Ridges per factor of ten in the grid that precedes the search for the maximum."""
 
-COUNTED = 1.2
+FREEDOM_WEIGHT = 1.2
 """ρ: the weight of a degree of freedom in cross-validation."""
 
-TOLERATED = 1.02
+ERROR_LIMIT = 1.02
 """Error of cross-validation, over the smallest, up to which a ridge may be selected."""
 
-SUMMED = 1e-12
+SUMS_FLOOR = 1e-12
 """Share of ‖y‖² below which residuals computed from sums are rounding."""
 
-TOLD = 1e-30
+ROWS_FLOOR = 1e-30
 """Share of ‖y‖² below which residuals of an orthogonal factorisation are rounding."""
 
 
@@ -86,7 +86,7 @@ class Likelihood:
         """Return the likelihood of rows that were factorised without squaring them."""
         s2 = factorised.S**2
         # A share of tiny squares would underflow to 0, as if the output were 0.
-        least = np.where(squares < TINY, 0.0, np.maximum(TOLD * squares, SMALLEST))
+        least = np.where(squares < TINY, 0.0, np.maximum(ROWS_FLOOR * squares, SMALLEST))
         floor = EPS**2 * s2.max(initial=0.0)
         return cls(s2, factorised.UtY**2, across, rows, floor, least)
 
@@ -95,7 +95,7 @@ class Likelihood:
         cls, factorised: Factorisation, XtX: Array, XtY: Array, rows: int, squares: Array
     ) -> Likelihood:
         """Return the likelihood of sums; ``squares`` are ‖y_d‖² (D_out,), which they lack."""
-        free, least = factorised.penalty.free, SUMMED * squares
+        free, least = factorised.penalty.free, SUMS_FLOOR * squares
         if free:
             squares = squares - XtY[0] ** 2 / XtX[0, 0]
         along = factorised.UtY**2
@@ -111,7 +111,7 @@ class Likelihood:
         """Return the log of the errors expected on new rows, averaged over outputs, (ridges,)."""
         share = ridges[:, None] / (self.s2 + ridges[:, None])
         squares = np.maximum(self.across + share**2 @ self.along, self.least)
-        free = 1 - COUNTED * (1 - share).sum(axis=1) / self.rows
+        free = 1 - FREEDOM_WEIGHT * (1 - share).sum(axis=1) / self.rows
         moved = squares[:, self.least > 0]
         fit = 0.5 * np.log(moved).mean(axis=1) if moved.size else np.zeros(len(ridges))
         return np.where(free > 0, fit - np.log(np.where(free > 0, free, 1.0)), np.inf)
@@ -189,7 +189,7 @@ def likeliest(parts: Sequence[Likelihood], ridges: Sequence[float] | None = None
     grid = ladder(lowest, HIGHEST * largest, STEPS)
     outputs = [int(np.count_nonzero(part.least)) for part in varying]
     errors = np.average([part.expected_errors(grid) for part in varying], axis=0, weights=outputs)
-    passes = errors <= errors.min() + np.log(TOLERATED)
+    passes = errors <= errors.min() + np.log(ERROR_LIMIT)
     best = int(np.argmax(np.where(passes, total(grid), -np.inf)))
     ridge = float(grid[best])
     around = slice(max(best - 1, 0), best + 2)

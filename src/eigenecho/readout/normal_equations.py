@@ -15,7 +15,7 @@ from eigenecho.readout.lapack import cholesky
 from eigenecho.readout.penalty import Penalty
 from eigenecho.types import Array
 
-FEW = 64
+BLOCK = 64
 """Rows that are equilibrated at a time."""
 
 LARGE = 1024
@@ -112,12 +112,12 @@ def _equilibrated(
     One pass over blocks of rows avoids another N'×N' array.
     """
     A = np.empty_like(XtX, order="C")
-    starts = range(0, len(A), FEW)
+    starts = range(0, len(A), BLOCK)
     norms = np.zeros(len(starts))
 
     def task(first: int, last: int) -> None:
         for number, start in enumerate(starts[first:last], first):
-            rows = slice(start, start + FEW)
+            rows = slice(start, start + BLOCK)
             part = A[rows]
             if M is None:
                 part[...] = XtX[rows]

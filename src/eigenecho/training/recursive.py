@@ -25,10 +25,10 @@ from eigenecho.training.train import GroupEvidence
 from eigenecho.training.update import RoundingError, warn_if_lost
 from eigenecho.types import Array, Count
 
-FADED = 0.1
+LEAST_RIDGE = 0.1
 """Smallest share of the ridge that forgetting leaves in effect."""
 
-EAGER = 64
+FIRST_ROWS = 64
 """Number of first rows after each of which the rounding error is estimated."""
 
 LARGE = 1e150
@@ -105,7 +105,7 @@ class RecursiveLeastSquares:
         self._kernels = kernels.backend(self._R)
         self._cycle = 0
         if forgetting < 1:
-            self._cycle = max(1, int(math.log(FADED) / math.log(forgetting)))
+            self._cycle = max(1, int(math.log(LEAST_RIDGE) / math.log(forgetting)))
 
     @cached_property
     def _root(self) -> Array:
@@ -140,7 +140,7 @@ class RecursiveLeastSquares:
         The estimate costs as much as learning a row, so it is made for the first rows and then at
         powers of two.
         """
-        is_due = self.rows <= EAGER or self.rows & (self.rows - 1) == 0
+        is_due = self.rows <= FIRST_ROWS or self.rows & (self.rows - 1) == 0
         if self.rounding_error is not None and is_due:
             decay = self.forgetting**self.rows
             error = self.rounding_error.error(x, self._R, self.weights.T, decay)

@@ -36,7 +36,7 @@ CONVERGED = 1e-11
 ACCURATE = 1e-10
 """Change that is accepted if rounding prevents a smaller one."""
 
-TURNED = 5e-2
+WEIGHT_SHARE = 5e-2
 """Weight of a relative change of the weights against one of the outputs.
 
 Rows of the warmup and of other series may excite directions that training rows do not: there the
@@ -175,7 +175,7 @@ def refine(first: Round, system: NormalEquations) -> RefinedWeights | None:
     for current, gradient, step in itertools.islice(rounds(first, system), ROUNDS):
         moved = xp.sqrt(xp.maximum((gradient * step).sum(axis=0), 0.0))
         turned = lengths([penalty.times_root(step)]) / weight
-        change = float(xp.max(xp.maximum(moved / size, TURNED * turned)))
+        change = float(xp.max(xp.maximum(moved / size, WEIGHT_SHARE * turned)))
         if not change < SLOWEST * last:  # rounding, or too far off to begin with
             break
         refined = RefinedWeights(current, step, moved)

@@ -28,7 +28,7 @@ from eigenecho.types import Array, PositiveArray
 FIRST = 256
 """Rows from a zero state, at least, on which the error of a change of weights is estimated."""
 
-LOST = 1e-8
+LARGEST_ERROR = 1e-8
 """Error of outputs over their size from which digits count as lost."""
 
 
@@ -125,7 +125,7 @@ def weight_error(scale: Array, change: Array, solve: Callable[[Array], Array]) -
 
 def warn_if_lost(error: float, ridge: float, dtype: np.dtype) -> bool:
     """Warn if the error of outputs is larger than the rounding of ``dtype``; return True if so."""
-    if not error > max(LOST, float(np.finfo(dtype).eps)):
+    if not error > max(LARGEST_ERROR, float(np.finfo(dtype).eps)):
         return False
     warn(
         f"the stored statistics have too few digits at a ridge of {ridge:g}: after this update, "
