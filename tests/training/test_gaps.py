@@ -369,12 +369,12 @@ def test_infinity_is_never_missing(value):
 def test_drive_of_the_network_cannot_be_missing(option):
     y = WHOLE[:, 0].copy()
     y[9] = np.nan
-    said = rf"y=<NaN in row 9> .*{option} needs y\(t−1\) at every row"
+    message = r"y=<NaN in row 9> .*feedback and output_to_readout need every y\(t−1\)"
     esn = network(**{option: True})
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         esn.fit(X, y)
     esn.fit(X, WHOLE[:, 0])
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         esn.partial_fit(X, y)
     assert np.isfinite(esn.score(X, y))  # score feeds back the network's own outputs
     with pytest.raises(ValueError, match=r"y=<NaN in row 9>"):
@@ -450,5 +450,5 @@ def test_search_without_targets_to_score_is_rejected():
     grid = {"missing": ["skip", "error"]}
     with pytest.raises(ValueError, match="missing='skip'"):
         ee.search(network(), grid, X, MASKS["one"])
-    with pytest.raises(ValueError, match=r"output_to_readout needs y\(t−1\)"):
+    with pytest.raises(ValueError, match=r"output_to_readout need every y\(t−1\)"):
         ee.search(network(), {"output_to_readout": [False, True]}, X, MASKS["one"])
