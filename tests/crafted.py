@@ -497,11 +497,11 @@ def use_forecaster(forecaster):
     assert forecaster.members_
     assert forecaster.seasons_ is not None
     panel = forecaster._fitted.panel
-    holder, horizon = panel.container, forecaster._fitted.config.horizon
+    kind, horizon = panel.form.kind, forecaster._fitted.config.horizon
     X = None
-    if panel.known_names and holder.kind in ("single", "columns", "list"):
+    if panel.known_names and kind in ("single", "columns", "list"):
         X = np.ones((horizon, len(panel.known_names)))
-        X = [X] * len(panel) if holder.kind == "list" else X
+        X = [X] * len(panel) if kind == "list" else X
     words = "X in fit has", "the range of numbers"
     made = allowed(lambda: forecaster.predict(X=X), *words)
     if made is not None:
@@ -510,12 +510,12 @@ def use_forecaster(forecaster):
             allowed(lambda options=options: forecaster.predict(X=X, **options), *words)
     if panel.known_names or panel.past_names:
         return
-    if holder.kind in ("single", "columns", "list"):
+    if kind in ("single", "columns", "list"):
         y = [np.ones(4)] * len(panel)
-        y = {"single": y[0], "columns": np.stack(y, axis=1), "list": y}[holder.kind]
+        y = {"single": y[0], "columns": np.stack(y, axis=1), "list": y}[kind]
         allowed(lambda: forecaster.rolling(y, [2]))
         allowed(lambda: forecaster.update(y).predict(), *words)
-    elif made is not None and holder.kind != "long":
+    elif made is not None and kind != "long":
         allowed(lambda: forecaster.rolling(made, [0]))
         allowed(lambda: forecaster.update(made).predict(), *words)
 

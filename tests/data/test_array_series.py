@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from eigenecho import schema
-from eigenecho.data.containers import read
-from eigenecho.data.stored import PanelFormat
+from eigenecho.data.panel import read
+from eigenecho.data.stored import Panel
 from eigenecho.types import Forecast
 
 pd = pytest.importorskip("pandas")
@@ -46,7 +46,7 @@ def test_values_are_read_unchanged(y):
     columns = y[:, None] if y.ndim == 1 else y
     np.testing.assert_array_equal(np.stack([h.values for h in panel.histories], 1), columns)
     assert all(h.values.dtype == np.float64 for h in panel.histories)
-    back = panel.container.forecast(len(y), {"forecast": [h.values for h in panel.histories]})
+    back = panel.forecast(len(y), {"forecast": [h.values for h in panel.histories]})
     np.testing.assert_array_equal(back, y)
     assert back.shape == y.shape
 
@@ -87,9 +87,9 @@ def test_numbers_of_any_kind(y, expected):
         (np.zeros((2, 2, 2)), "shape (2, 2, 2)"),
         (np.zeros((3, 0)), "shape (3, 0)"),
         ([np.zeros(3), np.zeros(0)], "0 rows in series 1"),
-        ([np.zeros(3), np.zeros((2, 1))], "shape (2, 1) in series 1"),
-        ([[1, 2], [3, 4]], "a list in series 0"),
-        ([np.zeros(3), pd.Series([1.0])], "a Series in series 1"),
+        ([np.zeros(3), np.zeros((2, 1))], "y[1]=<ndarray (2, 1)>"),
+        ([[1, 2], [3, 4]], "y[0]=<list>"),
+        ([np.zeros(3), pd.Series([1.0])], "y[1]=<Series>"),
         ([True, False], "dtype bool"),
         ([1j, 2], "dtype complex128"),
         (["a", "b"], "dtype <U1"),
@@ -125,13 +125,13 @@ def test_arrays_do_not_need_pandas():
         "import sys\n"
         "sys.modules['pandas'] = None\n"
         "from eigenecho import schema\n"
-        "from eigenecho.data.containers import read\n"
+        "from eigenecho.data.panel import read\n"
         "from eigenecho.data.stored import Panel\n"
         "from eigenecho.data.origins import origins\n"
         "panel = read([1.0, None, 3.0], [1, 2, 3])\n"
         "schema.unpack(Panel, *schema.pack(panel)[1:])\n"
-        "panel.container.follow(panel, [4.0], [4])\n"
-        "panel.container.future([1, 2], 2)\n"
+        "panel.follow([4.0], [4])\n"
+        "panel.future([1, 2], 2)\n"
         "origins(panel, 1, 1)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
@@ -147,33 +147,33 @@ def answers(panel, horizon, *more):
 def test_forecasts_of_one_series():
     panel = read(held("single"))
     mean, lower, upper = (answers(panel, 4) for _ in range(3))
-    np.testing.assert_array_equal(panel.container.forecast(4, {"forecast": mean}), mean[0])
-    result = panel.container.forecast(4, {"forecast": mean, "lower": lower, "upper": upper})
+    np.testing.assert_array_equal(panel.forecast(4, {"forecast": mean}), mean[0])
+    result = panel.forecast(4, {"forecast": mean, "lower": lower, "upper": upper})
     assert isinstance(result, Forecast)
     assert [part.shape for part in result] == [(4,)] * 3
     quantiles = answers(panel, 4, 2)
-    result = panel.container.forecast(
+    result = panel.forecast(
         4, {"q0.1": [q[:, 0] for q in quantiles], "q0.9": [q[:, 1] for q in quantiles]}
     )
     np.testing.assert_array_equal(result, quantiles[0])
     rolled = [RNG.normal(size=(5, 4))]
-    np.testing.assert_array_equal(panel.container.rolling(panel, [np.arange(5)], rolled), rolled[0])
+    np.testing.assert_array_equal(panel.rolling([np.arange(5)], rolled), rolled[0])
 
 
 def test_forecasts_of_columns():
     panel = read(held("columns"))
     mean, lower, upper = (answers(panel, 4) for _ in range(3))
-    result = panel.container.forecast(4, {"forecast": mean, "lower": lower, "upper": upper})
+    result = panel.forecast(4, {"forecast": mean, "lower": lower, "upper": upper})
     np.testing.assert_array_equal(result.upper[:, 2], upper[2])
     assert result.mean.shape == (4, 3)
     quantiles = answers(panel, 4, 2)
-    result = panel.container.forecast(
+    result = panel.forecast(
         4, {"q0.1": [q[:, 0] for q in quantiles], "q0.9": [q[:, 1] for q in quantiles]}
     )
     assert result.shape == (4, 3, 2)
     np.testing.assert_array_equal(result[:, 1], quantiles[1])
     rolled = [RNG.normal(size=(5, 4)) for _ in range(3)]
-    result = panel.container.rolling(panel, [np.arange(5)] * 3, rolled)
+    result = panel.rolling([np.arange(5)] * 3, rolled)
     assert result.shape == (5, 4, 3)
     np.testing.assert_array_equal(result[:, :, 1], rolled[1])
 
@@ -183,10 +183,10 @@ def test_forecasts_of_a_list():
     assert [len(h) for h in panel.histories] == [20, 15]
     assert [h.name for h in panel.histories] == [0, 1]
     mean, lower, upper = (answers(panel, 4) for _ in range(3))
-    result = panel.container.forecast(4, {"forecast": mean, "lower": lower, "upper": upper})
+    result = panel.forecast(4, {"forecast": mean, "lower": lower, "upper": upper})
     assert isinstance(result, list)
     np.testing.assert_array_equal(result[1].lower, lower[1])
-    result = panel.container.forecast(4, {"forecast": mean})
+    result = panel.forecast(4, {"forecast": mean})
     assert isinstance(result, list)
     np.testing.assert_array_equal(result[1], mean[1])
 
@@ -204,46 +204,46 @@ def test_known_and_past_columns(kind):
         np.testing.assert_array_equal(history.known, one[:, 1:])
         np.testing.assert_array_equal(history.past, one[:, :1])
     ahead = drivers(kind, 4, 1)
-    for i, rows in enumerate(panel.container.future(ahead, 4)):
+    for i, rows in enumerate(panel.future(ahead, 4)):
         np.testing.assert_array_equal(rows, ahead[i] if kind == "list" else ahead)
 
 
 def test_single_column_may_be_1d():
     panel = read(Y[:, 0], X[:, 0])
     np.testing.assert_array_equal(panel.histories[0].known, X[:, :1])
-    np.testing.assert_array_equal(panel.container.future([1, 2], 2)[0], [[1], [2]])
-    assert panel.histories[0].past is None
+    np.testing.assert_array_equal(panel.future([1, 2], 2)[0], [[1], [2]])
+    assert panel.histories[0].past.shape == (len(X), 0)
 
 
 def test_no_columns_have_no_future_values():
     panel = read(Y)
-    assert [rows.shape for rows in panel.container.future(None, 5)] == [(5, 0)] * 3
+    assert [rows.shape for rows in panel.future(None, 5)] == [(5, 0)] * 3
     panel = read(Y, X, past=["x0", 1])
-    assert panel.histories[0].known is None
-    assert panel.container.future(None, 5)[0].shape == (5, 0)
+    assert panel.histories[0].known.shape == (len(X), 0)
+    assert panel.future(None, 5)[0].shape == (5, 0)
 
 
 def test_gaps_of_past_columns_are_filled_forward():
     x = np.array([[np.nan], [2], [np.nan], [np.nan], [5]])
     panel = read(np.arange(5.0), x, past=[0])
     np.testing.assert_array_equal(panel.histories[0].past[:, 0], [np.nan, 2, 2, 2, 5])
-    more = panel.container.follow(panel, [1.0, 2.0], [np.nan, 7.0])
+    more = panel.follow([1.0, 2.0], [np.nan, 7.0])
     np.testing.assert_array_equal(more.histories[0].past[:, 0], [np.nan, 2, 2, 2, 5, 5, 7])
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((Y, X[:10]), "with 20 rows"),
-        ((Y, np.zeros((20, 0))), "at least one column"),
+        ((Y, X[:10]), "an array (20, k ≥ 1)"),
+        ((Y, np.zeros((20, 0))), "an array (20, k ≥ 1)"),
         ((Y, np.zeros((20, 1, 1))), "X=<shape (20, 1, 1)>"),
         ((Y, pd.DataFrame(X)), "X=<DataFrame>"),
         ((Y, np.full((20, 1), np.inf)), "X=<infinity in row 0, column 0>"),
-        ((Y, np.where(np.arange(20) == 3, np.nan, 1.0)), "NaN in column 0, at 3"),
+        ((Y, np.where(np.arange(20) == 3, np.nan, 1.0)), "NaN in column 'x0', at 3"),
         ((held("list"), X), "a list of 2 arrays"),
         ((held("list"), [X]), "a list of 2 arrays"),
         ((held("list"), [X, X[:14]]), "X[1]=<shape (14, 2)>"),
-        ((held("list"), [X, X[:15, :1]]), "X=<1 columns>"),
+        ((held("list"), [X, X[:15, :1]]), "X=<columns 'x0'>"),
     ],
 )
 def test_inconsistent_columns(arguments, words):
@@ -274,15 +274,15 @@ def test_unknown_columns(x, past, words):
     [
         (None, X[:4], "expected None: fit had no X"),
         (X, None, "4 rows of x0, x1 after the end"),
-        (X, X[:3], "with 4 rows"),
-        (X, X[:4, :1], "X=<1 columns>"),
-        (X, np.where(np.arange(8).reshape(4, 2) == 5, np.nan, 1), "NaN in column 1, at 22"),
+        (X, X[:3], "an array (4, 2)"),
+        (X, X[:4, :1], "X=<shape (4, 1)>"),
+        (X, np.where(np.arange(8).reshape(4, 2) == 5, np.nan, 1), "NaN in column 'x1', at 22"),
     ],
 )
 def test_inconsistent_future_columns(fitted, ahead, words):
     panel = read(Y, fitted)
     with pytest.raises(ValueError) as caught:
-        panel.container.future(ahead, 4)
+        panel.future(ahead, 4)
     assert words in str(caught.value)
 
 
@@ -295,7 +295,7 @@ def test_new_rows_are_appended(kind):
     cut = (lambda a, s: [one[s] for one in a]) if kind == "list" else (lambda a, s: a[s])
     first, rest = slice(None, 12), slice(12, None)
     start = read(cut(y, first), cut(x, first), past=[1])
-    joined = start.container.follow(start, cut(y, rest), cut(x, rest))
+    joined = start.follow(cut(y, rest), cut(x, rest))
     whole = read(y, x, past=[1])
     for one, other in zip(joined.histories, whole.histories, strict=True):
         np.testing.assert_array_equal(one.values, other.values)
@@ -307,7 +307,7 @@ def test_new_rows_are_appended(kind):
 
 def test_new_rows_of_a_list_may_be_empty_or_missing():
     panel = read(held("list"))
-    joined = panel.container.follow(panel, [np.array([np.nan]), np.zeros(0)])
+    joined = panel.follow([np.array([np.nan]), np.zeros(0)])
     assert [len(h) for h in joined.histories] == [21, 15]
     assert np.isnan(joined.histories[0].values[-1])
 
@@ -315,64 +315,63 @@ def test_new_rows_of_a_list_may_be_empty_or_missing():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda h, p: h.read_context(Y), "context=<an array (T, D)>"),
-        (lambda h, p: h.read_context([]), "context="),
-        (lambda h, p: h.read_context(Y[:, 0]), "context_X=None"),
-        (lambda h, p: h.read_context(Y[:, 0], X[:3]), "context_X=<shape (3, 2)>"),
-        (lambda h, p: h.read_context(Y[:, 0], X[:3], name="y", X_name="X"), "X=<shape (3, 2)>"),
-        (lambda h, p: h.follow(p, Y[:2], X[:2]), "y_new=<an array (T, D)>"),
-        (lambda h, p: h.follow(p, Y[:2, 0]), "X_new=None"),
-        (lambda h, p: h.follow(p, [np.inf], X[:1]), "y_new=<infinity in row 0>"),
+        (lambda p: p.read_context(Y), "context=<an array (T, D)>"),
+        (lambda p: p.read_context([]), "context="),
+        (lambda p: p.read_context(Y[:, 0]), "context_X=None"),
+        (lambda p: p.read_context(Y[:, 0], X[:3]), "context_X=<shape (3, 2)>"),
+        (lambda p: p.read_context(Y[:, 0], X[:3], name="y", X_name="X"), "X=<shape (3, 2)>"),
+        (lambda p: p.follow(Y[:2], X[:2]), "y_new=<an array (T, D)>"),
+        (lambda p: p.follow(Y[:2, 0]), "X_new=None"),
+        (lambda p: p.follow([np.inf], X[:1]), "y_new=<infinity in row 0>"),
     ],
 )
 def test_rows_in_another_container(call, words):
     panel = read(Y[:, 0], X)
     with pytest.raises(ValueError) as caught:
-        call(panel.container, panel)
+        call(panel)
     assert words in str(caught.value)
 
 
 def test_other_numbers_of_series():
     panel = read(Y)
-    assert len(panel.container.read_context(Y[:, :2])) == 2
+    assert len(panel.read_context(Y[:, :2])) == 2
     with pytest.raises(ValueError, match=r"y_new=<2 series>.* expected 3 series"):
-        panel.container.follow(panel, Y[:, :2])
+        panel.follow(Y[:, :2])
 
 
 @pytest.mark.parametrize("kind", ["single", "columns", "list"])
-def test_holders_in_files(kind):
-    holder = read(held(kind), drivers(kind), past=[1]).container
-    loaded = schema.unpack(PanelFormat, *schema.pack(holder)[1:])
-    assert (loaded.kind, loaded.labels) == (kind, holder.labels)
-    assert loaded.columns == holder.columns
-    assert [clock.times[-1] for clock in loaded.clocks] == [c.times[-1] for c in holder.clocks]
+def test_panels_in_files(kind):
+    panel = read(held(kind), drivers(kind), past=[1])
+    loaded = schema.unpack(Panel, *schema.pack(panel)[1:])
+    assert (loaded.form, loaded.labels, loaded.columns) == (panel.form, panel.labels, panel.columns)
+    for one, other in zip(loaded.histories, panel.histories, strict=True):
+        np.testing.assert_array_equal(one.times, other.times)
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        {"kind": "triple"}, {"kind": None}, {"kind": "columns"}, {"kind": "wide"},
+        {"kind": "triple"}, {"kind": None}, {"kind": "wide"},
         {"is_range": False},
         {"labels": [1, 0]}, {"labels": [0, 5]}, {"labels": None}, {"past": "01"}, {"more": 1},
-        {"past": [True], "labels": [0, True]}, {"past": [5]}, {"past": ["x0"]}, {"past": [[1]]},
-        {"labels": [0, 0]}, {"numbered": False},
+        {"past": [5]}, {"past": ["x5"]}, {"past": [[1]]}, {"labels": ["x1", "x1"]},
     ],
 )  # fmt: skip
 def test_invalid_values_in_a_file(change):
-    _, tensors, values = schema.pack(read(Y[:, 0], X, past=[1]).container)
+    _, tensors, values = schema.pack(read(Y[:, 0], X, past=[1]))
     for name, value in change.items():
-        place = values["columns"] if name in values["columns"] else values
+        place = next((values[p] for p in ("columns", "form") if name in values[p]), values)
         if name in ("labels", "past"):
             value = {"count": place[name]["count"], "of": value}
         place[name] = value
     with pytest.raises(ValueError):
-        schema.unpack(PanelFormat, tensors, values)
+        schema.unpack(Panel, tensors, values)
 
 
 def test_missing_values_in_a_file():
-    _, tensors, values = schema.pack(read(Y[:, 0], X).container)
+    _, tensors, values = schema.pack(read(Y[:, 0], X))
     for key in values:
         with pytest.raises(ValueError, match=key):
-            schema.unpack(PanelFormat, tensors, {k: v for k, v in values.items() if k != key})
+            schema.unpack(Panel, tensors, {k: v for k, v in values.items() if k != key})
     with pytest.raises(ValueError, match="more"):
-        schema.unpack(PanelFormat, tensors | {"more": np.zeros(3)}, values)
+        schema.unpack(Panel, tensors | {"more": np.zeros(3)}, values)

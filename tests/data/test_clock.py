@@ -226,10 +226,3 @@ def test_paces():
     assert same_pace(one, other)
     months = pd.date_range("2024-01-01", periods=5, freq="MS")
     assert not same_pace(one, Clock(months, steps.find_step(months)))
-
-
-def test_rows_of_times():
-    clock = Clock(pd.date_range("2024-01-01", periods=3), pd.offsets.Day())
-    asked = pd.DatetimeIndex(["2024-01-02", "2024-01-02 12:00", "2024-02-01"])
-    assert clock.rows_of(asked).tolist() == [1, -1, -1]
-    assert Clock(np.array([1, 3, 5]), 2).rows_of(np.array([5, 4, 9])).tolist() == [2, -1, -1]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eigenecho.data.containers import read
+from eigenecho.data.panel import read
 from held import DAYS, INDEXES, RNG, H, as_long, dates, drivers, long, naive, series, wide
 
 pd = pytest.importorskip("pandas")
@@ -30,8 +30,8 @@ def test_every_second_business_day_has_no_gaps():
     index = pd.DatetimeIndex(pd.date_range("2024-01-01", periods=40, freq="2B"), freq=None)
     panel = read(series(index[:-H]))
     assert len(panel.histories[0]) == 40 - H
-    assert panel.container.step == "2 business days"
-    result = panel.container.forecast(H, {"forecast": [np.zeros(H)]})
+    assert panel.step == "2 business days"
+    result = panel.forecast(H, {"forecast": [np.zeros(H)]})
     assert result.index.equals(index[-H:])
     gaps = read(series(index.delete([7, 20])))
     np.testing.assert_array_equal(np.flatnonzero(np.isnan(gaps.histories[0].values)), [7, 20])
@@ -47,12 +47,12 @@ def test_dates_continue_after_the_last_nanosecond(freq, zone):
     until, after = (part.tz_localize(zone) for part in (until, after))
     given = pd.DatetimeIndex(until, freq=None).as_unit("ns")
     panel = read(series(given))
-    result = panel.container.forecast(40, {"forecast": [np.zeros(40)]})
+    result = panel.forecast(40, {"forecast": [np.zeros(40)]})
     assert result.index.equals(after)
-    rolled = panel.container.rolling(panel, [np.array([30, 34])], [np.zeros((2, 40))])
+    rolled = panel.rolling([np.array([30, 34])], [np.zeros((2, 40))])
     assert list(rolled["ds"][-40:]) == list(after)
     panel = read(long(given))
-    result = panel.container.forecast(40, {"forecast": [np.zeros(40)] * 3})
+    result = panel.forecast(40, {"forecast": [np.zeros(40)] * 3})
     assert list(result["ds"][:40]) == list(after)
 
 
@@ -77,7 +77,7 @@ def test_series(index):
     panel = read(y.iloc[:-H])
     np.testing.assert_array_equal(panel.histories[0].values, y.iloc[:-H])
     assert panel.histories[0].name == "load"
-    result = panel.container.forecast(H, {"forecast": [y.iloc[-H:].to_numpy()]})
+    result = panel.forecast(H, {"forecast": [y.iloc[-H:].to_numpy()]})
     pd.testing.assert_series_equal(result, y.iloc[-H:], check_freq=True)
 
 
@@ -85,7 +85,7 @@ def test_wide_frame(index):
     y = wide(index)
     panel = read(y.iloc[:-H])
     assert [h.name for h in panel.histories] == ["a", "b", "c"]
-    result = panel.container.forecast(H, {"forecast": list(y.iloc[-H:].to_numpy().T)})
+    result = panel.forecast(H, {"forecast": list(y.iloc[-H:].to_numpy().T)})
     pd.testing.assert_frame_equal(result, y.iloc[-H:], check_freq=True)
     assert result.columns.name == "shop"
 
@@ -97,7 +97,7 @@ def test_long_frame(index):
     after = whole[whole.ds >= cut].rename(columns={"y": "forecast"})
     after = after[["unique_id", "ds", "forecast"]].reset_index(drop=True)
     answers = [after.forecast.to_numpy()[i * H : i * H + H] for i in range(3)]
-    result = panel.container.forecast(H, {"forecast": answers})
+    result = panel.forecast(H, {"forecast": answers})
     pd.testing.assert_frame_equal(result, after)
 
 
@@ -106,7 +106,7 @@ def test_rows_in_any_order(index):
     panel = read(y.sample(frac=1, random_state=0))
     np.testing.assert_array_equal(panel.histories[0].values, y)
     turned = read(wide(index)[::-1])
-    first = turned.container.forecast(1, {"forecast": naive(turned, 1)}).index[0]
+    first = turned.forecast(1, {"forecast": naive(turned, 1)}).index[0]
     assert first > index.max()
 
 
@@ -136,14 +136,14 @@ def test_each_series_has_its_own_gaps():
 def test_forecast_of_a_series_with_gaps_starts_after_its_last_row():
     y = series(INDEXES["range"]).drop(index=[3, 4])
     panel = read(y)
-    assert panel.container.forecast(2, {"forecast": naive(panel, 2)}).index.tolist() == [40, 41]
+    assert panel.forecast(2, {"forecast": naive(panel, 2)}).index.tolist() == [40, 41]
 
 
 def test_series_of_a_long_frame_may_end_at_different_times():
     frame = long(INDEXES["days"])
     frame = frame[(frame.unique_id != "b") | (frame.ds < "2024-03-20")]
     panel = read(frame)
-    result = panel.container.forecast(2, {"forecast": naive(panel, 2)})
+    result = panel.forecast(2, {"forecast": naive(panel, 2)})
     assert result.ds.astype(str).tolist()[2:4] == ["2024-03-20", "2024-03-21"]
     assert result.ds.astype(str).tolist()[4:] == ["2024-04-10", "2024-04-11"]
 
@@ -155,7 +155,7 @@ def test_quarters_that_start_in_different_months():
     ]
     panel = read(pd.concat(frames))
     assert all(len(h) == 40 for h in panel.histories)
-    result = panel.container.forecast(1, {"forecast": naive(panel, 1)})
+    result = panel.forecast(1, {"forecast": naive(panel, 1)})
     assert result.unique_id.tolist() == [0, 1, 2]
     for frame, time in zip(frames, result.ds, strict=True):
         assert time == frame.ds.iloc[-1] + pd.DateOffset(months=3)
@@ -175,7 +175,7 @@ def test_type_of_ids_is_kept():
         y = pd.concat([y.assign(ds=day) for day in INDEXES["days"][:4]])
         y["unique_id"] = y["unique_id"].astype(pd.Series(ids).dtype)
         panel = read(y)
-        result = panel.container.forecast(2, {"forecast": naive(panel, 2)})
+        result = panel.forecast(2, {"forecast": naive(panel, 2)})
         assert result.unique_id.dtype == y.unique_id.dtype
         assert [h.name for h in panel.histories] == sorted(set(ids))
 
@@ -185,9 +185,9 @@ def test_columns_with_levels():
     y = pd.DataFrame(RNG.normal(size=(40, 4)), INDEXES["days"], columns)
     panel = read(y)
     assert panel.histories[1].name == ("north", 2)
-    result = panel.container.forecast(H, {"forecast": naive(panel)})
+    result = panel.forecast(H, {"forecast": naive(panel)})
     pd.testing.assert_index_equal(result.columns, columns)
-    result = panel.container.forecast(
+    result = panel.forecast(
         H, {"forecast": naive(panel), "lower": naive(panel), "upper": naive(panel)}
     )
     assert result.columns.names == ["side", "no", None]
@@ -199,34 +199,34 @@ def test_several_results():
     bounds = {"lower": [mean[0] - 1], "upper": [mean[0] + 1]}
     quantiles = {"q0.1": mean, "q0.95": [mean[0] + 2]}
     panel = read(series(INDEXES["days"]))
-    result = panel.container.forecast(2, {"forecast": mean, **bounds})
+    result = panel.forecast(2, {"forecast": mean, **bounds})
     assert list(result.columns) == ["forecast", "lower", "upper"]
     assert result.index.name == "when"
     np.testing.assert_array_equal(result.upper, mean[0] + 1)
-    result = panel.container.forecast(2, {"forecast": mean, **quantiles})
+    result = panel.forecast(2, {"forecast": mean, **quantiles})
     assert list(result.columns) == ["forecast", "q0.1", "q0.95"]
     np.testing.assert_array_equal(result["q0.95"], mean[0] + 2)
-    assert list(panel.container.forecast(2, quantiles)) == ["q0.1", "q0.95"]
+    assert list(panel.forecast(2, quantiles)) == ["q0.1", "q0.95"]
 
     panel = read(series(INDEXES["days"]).to_frame("a"))
-    result = panel.container.forecast(2, {"forecast": mean, **bounds})
+    result = panel.forecast(2, {"forecast": mean, **bounds})
     assert result.columns.tolist() == [("a", "forecast"), ("a", "lower"), ("a", "upper")]
-    result = panel.container.forecast(2, {"forecast": mean, **quantiles})
+    result = panel.forecast(2, {"forecast": mean, **quantiles})
     np.testing.assert_array_equal(result["a", "q0.95"], mean[0] + 2)
 
     panel = read(long(INDEXES["days"]).query("unique_id == 'a'"))
-    result = panel.container.forecast(2, {"forecast": mean, **bounds})
+    result = panel.forecast(2, {"forecast": mean, **bounds})
     assert list(result.columns) == ["unique_id", "ds", "forecast", "lower", "upper"]
-    result = panel.container.forecast(2, {"forecast": mean, **quantiles})
+    result = panel.forecast(2, {"forecast": mean, **quantiles})
     assert list(result.columns) == ["unique_id", "ds", "forecast", "q0.1", "q0.95"]
 
 
 def test_other_names_of_a_long_frame():
     y = long(INDEXES["days"]).rename(columns={"unique_id": "shop", "ds": "day", "y": "sales"})
     panel = read(y, id="shop", time="day", target="sales")
-    result = panel.container.forecast(1, {"forecast": naive(panel, 1)})
+    result = panel.forecast(1, {"forecast": naive(panel, 1)})
     assert list(result.columns) == ["shop", "day", "forecast"]
-    rolled = panel.container.rolling(panel, [np.array([3])] * 3, [np.ones((1, 2))] * 3)
+    rolled = panel.rolling([np.array([3])] * 3, [np.ones((1, 2))] * 3)
     assert list(rolled.columns) == ["shop", "cutoff", "day", "forecast"]
 
 
@@ -236,7 +236,7 @@ def test_rolling_forecasts(index, hold):
     n, T = len(panel), len(index) - H
     rows = np.array([0, 7, T - 2, T - 1])
     values = [RNG.normal(size=(4, 3)) for _ in range(n)]
-    actual = panel.container.rolling(panel, [rows] * n, values)
+    actual = panel.rolling([rows] * n, values)
     assert list(actual.columns) == ["unique_id", "cutoff", "ds", "forecast"]
     assert len(actual) == n * 12
     expected = [
@@ -252,8 +252,8 @@ def test_rolling_forecasts(index, hold):
 def test_series_without_a_name():
     panel = read(series(INDEXES["days"], name=None))
     assert panel.histories[0].name is None
-    assert panel.container.forecast(2, {"forecast": naive(panel, 2)}).name is None
-    rolled = panel.container.rolling(panel, [np.array([3])], [np.ones((1, 2))])
+    assert panel.forecast(2, {"forecast": naive(panel, 2)}).name is None
+    rolled = panel.rolling([np.array([3])], [np.ones((1, 2))])
     assert rolled.unique_id.tolist() == ["y", "y"]
 
 
@@ -272,7 +272,7 @@ def test_dates_as_text():
     y = long(INDEXES["days"])
     y["ds"] = y["ds"].astype(str)
     panel = read(y)
-    result = panel.container.forecast(1, {"forecast": naive(panel, 1)})
+    result = panel.forecast(1, {"forecast": naive(panel, 1)})
     assert result.ds.iloc[0] == pd.Timestamp("2024-04-10")
 
 
@@ -368,7 +368,7 @@ def test_dates_with_too_many_steps_between_them():
 
 def test_single_row_with_a_freq_or_with_other_series():
     panel = read(series(DAYS[:1]))
-    assert panel.container.forecast(1, {"forecast": naive(panel, 1)}).index[0] == DAYS[1]
+    assert panel.forecast(1, {"forecast": naive(panel, 1)}).index[0] == DAYS[1]
     frame = pd.concat([long(DAYS), pd.DataFrame({"unique_id": ["z"], "ds": DAYS[:1], "y": 1.0})])
     assert [len(h) for h in read(frame).histories] == [40, 40, 40, 1]
 
@@ -382,13 +382,13 @@ def test_known_and_future_columns(index, hold):
     panel = read(hold(index[:-H]), X.sample(frac=1, random_state=1), past=["u"])
     assert (panel.known_names, panel.past_names) == (("v",), ("u",))
     for history in panel.histories:
-        np.testing.assert_array_equal(history.known, X[["v"]].iloc[:-H])
+        np.testing.assert_array_equal(history.known, X[["v"]])
         np.testing.assert_array_equal(history.past, X[["u"]].iloc[:-H])
     expected = X[["v"]].iloc[-H:].to_numpy()
-    for rows in panel.container.future(None, H):
+    for rows in panel.future(None, H):
         np.testing.assert_array_equal(rows, expected)
     for given_X in (X.iloc[-H:], X[["v"]].iloc[-H:], X, X["v"]):
-        for rows in panel.container.future(given_X, H):
+        for rows in panel.future(given_X, H):
             np.testing.assert_array_equal(rows, expected)
 
 
@@ -398,12 +398,12 @@ def test_columns_of_a_long_frame(index, has_ids):
     if has_ids:
         X["v"] += X["unique_id"].map({"a": 0, "b": 1000, "c": 2000})
     panel = read(long(index[:-H]), X.sample(frac=1, random_state=1), past=["u"])
-    actual = panel.container.future(None, H)
+    actual = panel.future(None, H)
     for i, history in enumerate(panel.histories):
         expected = drivers(index)[["v"]].to_numpy() + 1000 * i * has_ids
-        np.testing.assert_array_equal(history.known, expected[:-H])
+        np.testing.assert_array_equal(history.known, expected)
         np.testing.assert_array_equal(actual[i], expected[-H:])
-    again = panel.container.future(X[X.ds > index[-H - 1]], H)
+    again = panel.future(X[X.ds > index[-H - 1]], H)
     np.testing.assert_array_equal(again, actual)
 
 
@@ -461,9 +461,9 @@ def test_inconsistent_columns_of_a_long_frame():
     y, X = long(DAYS), as_long(drivers(DAYS))
     with pytest.raises(ValueError, match="no rows of series 'c'"):
         read(y, X[X.unique_id != "c"])
-    with pytest.raises(ValueError, match=r"no row at 2024-03-03 of series 'b'"):
+    with pytest.raises(ValueError, match=r"no row at 2024-03-03 in series 'b'"):
         read(y, X.drop(index=42))
-    with pytest.raises(ValueError, match=r"NaN in column 'v' of series 'b', at 2024-03-03"):
+    with pytest.raises(ValueError, match=r"NaN in column 'v' in series 'b', at 2024-03-03"):
         read(y, changed(X, 42, "v", np.nan))
     with pytest.raises(ValueError, match="no column 'ds'"):
         read(y, X.drop(columns="ds"))
@@ -484,25 +484,25 @@ def test_inconsistent_columns_of_a_long_frame():
 def test_inconsistent_future_columns(X, words):
     panel = read(series(DAYS), drivers(DAYS))
     with pytest.raises(ValueError) as caught:
-        panel.container.future(X, 5)
+        panel.future(X, 5)
     assert words in str(caught.value)
 
 
 def test_future_columns_without_columns_in_the_fit():
     panel = read(series(DAYS))
-    assert panel.container.future(None, 3)[0].shape == (3, 0)
+    assert panel.future(None, 3)[0].shape == (3, 0)
     with pytest.raises(ValueError, match="fit had no X"):
-        panel.container.future(drivers(dates("D", periods=45)), 3)
+        panel.future(drivers(dates("D", periods=45)), 3)
 
 
 def test_future_columns_with_missing_rows_of_a_series():
     panel = read(long(DAYS), as_long(drivers(DAYS)))
     ahead = as_long(drivers(dates("D", periods=45)[40:]))
-    assert len(panel.container.future(ahead, 5)) == 3
+    assert len(panel.future(ahead, 5)) == 3
     with pytest.raises(ValueError, match="no rows of series 'a'"):
-        panel.container.future(ahead[5:], 5)
-    with pytest.raises(ValueError, match=r"no row at 2024-04-14 of series 'c'.* 5 rows from"):
-        panel.container.future(ahead[:-1], 5)
+        panel.future(ahead[5:], 5)
+    with pytest.raises(ValueError, match=r"no row at 2024-04-14 in series 'c'.* 5 rows from"):
+        panel.future(ahead[:-1], 5)
 
 
 # Contexts and new rows ------------------------------------------------------------------------
@@ -510,31 +510,31 @@ def test_future_columns_with_missing_rows_of_a_series():
 
 def test_context_may_be_one_row_of_another_series(index):
     fitted = read(series(index[:-H]))
-    panel = fitted.container.read_context(series(index[-H - 1 : -H], name="other"))
+    panel = fitted.read_context(series(index[-H - 1 : -H], name="other"))
     assert (panel.histories[0].name, len(panel.histories[0])) == ("other", 1)
-    result = panel.container.forecast(H, {"forecast": naive(panel)})
+    result = panel.forecast(H, {"forecast": naive(panel)})
     check_index(result.index, index[-H:])
     assert result.name == "other"
 
 
 def test_context_with_other_columns_and_ids():
     fitted = read(wide(DAYS))
-    panel = fitted.container.read_context(wide(DAYS[5:9]).rename(columns={"b": "z"})[["z", "a"]])
+    panel = fitted.read_context(wide(DAYS[5:9]).rename(columns={"b": "z"})[["z", "a"]])
     assert [h.name for h in panel.histories] == ["z", "a"]
-    assert list(panel.container.forecast(1, {"forecast": naive(panel, 1)})) == ["z", "a"]
+    assert list(panel.forecast(1, {"forecast": naive(panel, 1)})) == ["z", "a"]
     fitted = read(long(DAYS))
-    panel = fitted.container.read_context(long(DAYS[5:9]).replace({"a": "z"}))
+    panel = fitted.read_context(long(DAYS[5:9]).replace({"a": "z"}))
     assert [h.name for h in panel.histories] == ["b", "c", "z"]
-    result = panel.container.forecast(1, {"forecast": naive(panel, 1)})
+    result = panel.forecast(1, {"forecast": naive(panel, 1)})
     assert result.unique_id.tolist() == ["b", "c", "z"]
 
 
 def test_columns_of_a_context_are_matched_by_name():
     fitted = read(series(DAYS), drivers(DAYS), past=["u"])
     X = drivers(DAYS)[["v", "u"]]
-    panel = fitted.container.read_context(series(DAYS[:9]), X)
-    np.testing.assert_array_equal(panel.histories[0].known, X[["v"]][:9])
-    np.testing.assert_array_equal(panel.container.future(None, 3)[0], X[["v"]][9:12])
+    panel = fitted.read_context(series(DAYS[:9]), X)
+    np.testing.assert_array_equal(panel.histories[0].known, X[["v"]])
+    np.testing.assert_array_equal(panel.future(None, 3)[0], X[["v"]][9:12])
 
 
 @pytest.mark.parametrize(
@@ -555,7 +555,7 @@ def test_columns_of_a_context_are_matched_by_name():
 def test_inconsistent_context(y, X, words):
     fitted = read(series(DAYS), drivers(DAYS))
     with pytest.raises(ValueError) as caught:
-        fitted.container.read_context(y, X)
+        fitted.read_context(y, X)
     assert words in str(caught.value)
 
 
@@ -568,50 +568,50 @@ def test_new_rows_are_appended(index, hold):
     x_times = X["ds"] if hold is long else X.index
     cut = index[20]
     start = read(whole[times < cut], X[x_times < cut], past=["u"])
-    joined = start.container.follow(start, whole[times >= cut], X[x_times >= cut])
+    joined = start.follow(whole[times >= cut], X[x_times >= cut])
     expected = read(whole, X, past=["u"])
     for one, other in zip(joined.histories, expected.histories, strict=True):
         np.testing.assert_array_equal(one.values, other.values)
         np.testing.assert_array_equal(one.known, other.known)
         np.testing.assert_array_equal(one.past, other.past)
-    actual = joined.container.forecast(2, {"forecast": naive(joined, 2)})
-    expected_forecast = expected.container.forecast(2, {"forecast": naive(expected, 2)})
+    actual = joined.forecast(2, {"forecast": naive(joined, 2)})
+    expected_forecast = expected.forecast(2, {"forecast": naive(expected, 2)})
     compare = pd.testing.assert_series_equal if hold is series else pd.testing.assert_frame_equal
     compare(actual, expected_forecast)
 
 
 def test_new_rows_use_known_future_columns():
     panel = read(series(DAYS[:30]), drivers(DAYS))
-    joined = panel.container.follow(panel, series(DAYS[30:34]))
-    np.testing.assert_array_equal(joined.histories[0].known, drivers(DAYS)[:34])
-    np.testing.assert_array_equal(joined.container.future(None, 6)[0], drivers(DAYS)[34:])
+    joined = panel.follow(series(DAYS[30:34]))
+    np.testing.assert_array_equal(joined.histories[0].known, drivers(DAYS))
+    np.testing.assert_array_equal(joined.future(None, 6)[0], drivers(DAYS)[34:])
     with pytest.raises(ValueError, match="6 rows beyond"):
-        joined.container.future(None, 7)
+        joined.future(None, 7)
     with pytest.raises(ValueError, match="X_new=None"):
-        joined.container.follow(joined, series(dates("D", periods=50)[34:]))
+        joined.follow(series(dates("D", periods=50)[34:]))
 
 
 def test_only_some_series_of_a_long_frame_have_new_rows():
     whole = long(DAYS)
     panel = read(whole[whole.ds < "2024-03-20"])
     new = whole[(whole.ds >= "2024-03-20") & (whole.unique_id != "b")]
-    joined = panel.container.follow(panel, new)
+    joined = panel.follow(new)
     assert [len(h) for h in joined.histories] == [40, 19, 40]
-    result = joined.container.forecast(1, {"forecast": naive(joined, 1)})
+    result = joined.forecast(1, {"forecast": naive(joined, 1)})
     assert result.ds.astype(str).tolist() == ["2024-04-10", "2024-03-20", "2024-04-10"]
 
 
 def test_new_columns_may_have_any_order():
     y = wide(DAYS)
     panel = read(y[:20])
-    joined = panel.container.follow(panel, y[["c", "a", "b"]][20:])
+    joined = panel.follow(y[["c", "a", "b"]][20:])
     np.testing.assert_array_equal(np.stack([h.values for h in joined.histories], 1), y)
 
 
 def test_new_rows_may_be_missing():
     panel = read(series(DAYS[:20]))
     new = pd.Series([np.nan, 1.0], DAYS[[20, 22]])
-    joined = panel.container.follow(panel, new)
+    joined = panel.follow(new)
     np.testing.assert_array_equal(joined.histories[0].values[20:], [np.nan, np.nan, 1.0])
 
 
@@ -621,7 +621,7 @@ def test_new_rows_may_be_missing():
         (series, DAYS[19:25], ["2024-03-20", "2024-03-21", "directly after"]),
         (series, DAYS[22:25], ["2024-03-23", "2024-03-21", "NaN"]),
         (wide, DAYS[22:25], ["2024-03-23", "2024-03-21"]),
-        (long, DAYS[19:25], ["of series 'a'", "2024-03-20", "2024-03-21"]),
+        (long, DAYS[19:25], ["in series 'a'", "2024-03-20", "2024-03-21"]),
         (series, pd.date_range("2024-03-21 06:00", periods=3), ["2024-03-21 06:00"]),
         (series, pd.RangeIndex(3), ["rows with numbers"]),
     ],
@@ -629,7 +629,7 @@ def test_new_rows_may_be_missing():
 def test_new_rows_that_do_not_follow(hold, rows, words):
     panel = read(hold(DAYS[:20]))
     with pytest.raises(ValueError) as caught:
-        panel.container.follow(panel, hold(rows))
+        panel.follow(hold(rows))
     assert "y_new=" in str(caught.value)
     assert all(word in str(caught.value) for word in words)
 
@@ -637,9 +637,9 @@ def test_new_rows_that_do_not_follow(hold, rows, words):
 def test_series_that_were_not_fitted():
     panel = read(long(DAYS[:20]))
     with pytest.raises(ValueError, match="y_new=<a series 'z'>"):
-        panel.container.follow(panel, long(DAYS[20:]).replace({"b": "z"}))
+        panel.follow(long(DAYS[20:]).replace({"b": "z"}))
     panel = read(wide(DAYS[:20]))
     with pytest.raises(ValueError, match="y_new=<a series 'z'>"):
-        panel.container.follow(panel, wide(DAYS[20:]).rename(columns={"b": "z"}))
+        panel.follow(wide(DAYS[20:]).rename(columns={"b": "z"}))
     with pytest.raises(ValueError, match="no column 'b'"):
-        panel.container.follow(panel, wide(DAYS[20:])[["a", "c"]])
+        panel.follow(wide(DAYS[20:])[["a", "c"]])

@@ -13,63 +13,62 @@ from hypothesis import strategies as st
 
 from crafted import correct_rows
 from eigenecho import schema, storage
-from eigenecho.data.containers import read
-from eigenecho.data.stored import PanelFormat
+from eigenecho.data.panel import read
+from eigenecho.data.stored import Panel
 from eigenecho.errors import StorageError
 from held import DAYS, INDEXES, H, as_long, drivers, long, naive, series, wide
 
 pd = pytest.importorskip("pandas")
 
 
-def loaded(holder, path):
-    storage.save(path, holder)
-    return storage.load(path, {"PanelFormat": PanelFormat})
+def saved_and_loaded(panel, folder):
+    path = folder / "panel.safetensors"
+    storage.save(path, panel)
+    return storage.load(path, {"Panel": Panel})
 
 
 def test_series_that_ends_at_the_nanosecond_limit(tmp_path):
     index = pd.date_range("2262-03-03", "2262-04-11", unit="us").as_unit("ns")
     panel = read(series(index))
-    holder = loaded(panel.container, tmp_path / "holder.safetensors")
-    after = holder.forecast(H, {"forecast": [np.zeros(H)]}).index
+    loaded = saved_and_loaded(panel, tmp_path)
+    after = loaded.forecast(H, {"forecast": [np.zeros(H)]}).index
     assert after.equals(pd.date_range("2262-04-12", periods=H, unit="us"))
 
 
 @pytest.mark.parametrize("hold", [series, wide, long])
 @pytest.mark.parametrize("kind", INDEXES)
-def test_loaded_container_can_be_used(kind, hold, tmp_path):
+def test_loaded_panel_can_be_used(kind, hold, tmp_path):
     index = INDEXES[kind]
     whole, X = hold(index), drivers(index)
     times = whole["ds"] if hold is long else whole.index
     X = as_long(X) if hold is long else X
     x_times = X["ds"] if hold is long else X.index
     panel = read(whole[times < index[30]], X[x_times < index[33]], past=["u"])
-    holder = loaded(panel.container, tmp_path / "holder.safetensors")
-    assert holder.columns == panel.container.columns
+    loaded = saved_and_loaded(panel, tmp_path)
+    assert loaded.columns == panel.columns
     compare = pd.testing.assert_series_equal if hold is series else pd.testing.assert_frame_equal
-    again = copy.copy(panel)
-    object.__setattr__(again, "container", holder)
-    np.testing.assert_array_equal(holder.future(None, 3), panel.container.future(None, 3))
+    np.testing.assert_array_equal(loaded.future(None, 3), panel.future(None, 3))
     compare(
-        holder.forecast(H, {"forecast": naive(panel)}),
-        panel.container.forecast(H, {"forecast": naive(panel)}),
+        loaded.forecast(H, {"forecast": naive(panel)}),
+        panel.forecast(H, {"forecast": naive(panel)}),
     )
     new = whole[(times >= index[30]) & (times < index[35])]
-    joined = holder.follow(again, new, X[x_times >= index[30]])
-    expected = panel.container.follow(panel, new, X[x_times >= index[30]])
+    joined = loaded.follow(new, X[x_times >= index[30]])
+    expected = panel.follow(new, X[x_times >= index[30]])
     for one, other in zip(joined.histories, expected.histories, strict=True):
         np.testing.assert_array_equal(one.values, other.values)
         np.testing.assert_array_equal(one.known, other.known)
     compare(
-        joined.container.forecast(H, {"forecast": naive(joined)}),
-        expected.container.forecast(H, {"forecast": naive(expected)}),
+        joined.forecast(H, {"forecast": naive(joined)}),
+        expected.forecast(H, {"forecast": naive(expected)}),
     )
     rows = [np.array([31, 34])] * len(joined)
     values = [np.ones((2, 2))] * len(joined)
     pd.testing.assert_frame_equal(
-        joined.container.rolling(joined, rows, values),
-        expected.container.rolling(expected, rows, values),
+        joined.rolling(rows, values),
+        expected.rolling(rows, values),
     )
-    context = holder.read_context(whole[times < index[9]], X[x_times < index[9]])
+    context = loaded.read_context(whole[times < index[9]], X[x_times < index[9]])
     assert len(context.histories[0]) == 9
 
 
@@ -85,18 +84,16 @@ def test_loaded_container_can_be_used(kind, hold, tmp_path):
 def test_labels_of_any_kind(labels, tmp_path):
     y = pd.DataFrame(np.ones((9, 2)), DAYS[:9], pd.Index(labels))
     panel = read(y)
-    holder = loaded(panel.container, tmp_path / "holder.safetensors")
-    pd.testing.assert_index_equal(holder.labels, panel.container.labels)
-    assert [type(label) for label in holder.labels] == [
-        type(label) for label in panel.container.labels
-    ]
+    loaded = saved_and_loaded(panel, tmp_path)
+    pd.testing.assert_index_equal(loaded.labels, panel.labels)
+    assert [type(label) for label in loaded.labels] == [type(label) for label in panel.labels]
 
 
 def test_many_series_fit_into_a_header(tmp_path):
     ids = [f"series {i}" for i in range(500)]
     y = pd.DataFrame({"unique_id": np.repeat(ids, 2), "ds": [1, 2] * 500, "y": 1.0})
-    holder = loaded(read(y).container, tmp_path / "holder.safetensors")
-    assert list(holder.labels) == sorted(ids)
+    loaded = saved_and_loaded(read(y), tmp_path)
+    assert list(loaded.labels) == sorted(ids)
 
 
 def test_quarters_that_start_in_different_months(tmp_path):
@@ -105,8 +102,8 @@ def test_quarters_that_start_in_different_months(tmp_path):
         for i, f in enumerate(["QS-JAN", "QS-FEB"])
     ]
     panel = read(pd.concat(frames))
-    holder = loaded(panel.container, tmp_path / "holder.safetensors")
-    steps = [[clock.step for clock in one.clocks] for one in (holder, panel.container)]
+    loaded = saved_and_loaded(panel, tmp_path)
+    steps = [[history.clock.step for history in one.histories] for one in (loaded, panel)]
     assert steps[0] == steps[1]
     assert len(set(steps[0])) == 2
 
@@ -114,8 +111,8 @@ def test_quarters_that_start_in_different_months(tmp_path):
 @pytest.mark.parametrize("zone", ["UTC", timezone(timedelta(hours=5, minutes=30)), "+02:00"])
 def test_time_zones_without_a_place(zone, tmp_path):
     panel = read(series(pd.date_range("2024-03-01", periods=9, tz=zone)))
-    holder = loaded(panel.container, tmp_path / "holder.safetensors")
-    result = holder.forecast(2, {"forecast": naive(panel, 2)}).index
+    loaded = saved_and_loaded(panel, tmp_path)
+    result = loaded.forecast(2, {"forecast": naive(panel, 2)}).index
     assert result.tz.utcoffset(None) == pd.Timestamp("2024-03-01", tz=zone).utcoffset()
 
 
@@ -123,24 +120,21 @@ def test_unsupported_steps_and_labels_are_rejected():
     holidays = pd.offsets.CustomBusinessDay(holidays=["2024-03-06"])
     y = series(pd.date_range("2024-03-01", periods=9, freq=holidays))
     panel = read(y)
-    assert (
-        panel.container.forecast(1, {"forecast": naive(panel, 1)}).index[0]
-        == y.index[-1] + holidays
-    )
+    assert panel.forecast(1, {"forecast": naive(panel, 1)}).index[0] == y.index[-1] + holidays
     with pytest.raises(ValueError, match="that a file can hold by name"):
-        schema.pack(panel.container)
+        schema.pack(panel)
     y = pd.DataFrame({pd.Interval(0, 1): np.ones(9)}, DAYS[:9])
     with pytest.raises(ValueError, match="text, numbers or dates"):
-        schema.pack(read(y).container)
+        schema.pack(read(y))
 
 
 # Invalid files --------------------------------------------------------------------------------
 
 importlib.import_module("eigenecho.data.stored")  # registers the storage of frames
-HOLDERS = {
+PANELS = {
     hold.__name__ + " " + kind: read(
         hold(INDEXES[kind][:30]), X if hold is not long else as_long(X), past=["u"]
-    ).container
+    )
     for kind in ("days in Berlin", "month ends", "periods of months", "range", "years as numbers")
     for X in [drivers(INDEXES[kind][:33])]
     for hold in (series, wide, long)
@@ -167,7 +161,7 @@ def places(plain):
 
 
 def check_load_or_reject(kind, data, path):
-    name, tensors, values = copy.deepcopy(schema.pack(HOLDERS[kind]))
+    name, tensors, values = copy.deepcopy(schema.pack(PANELS[kind]))
     for _ in range(data.draw(st.integers(1, 2))):
         part = data.draw(st.sampled_from([tensors, *places(values)]))
         key = data.draw(st.sampled_from(sorted(part) or ["more"]))
@@ -180,33 +174,30 @@ def check_load_or_reject(kind, data, path):
         correct_rows(values, tensors)
     storage.write(path, name, tensors, values)
     try:
-        holder = storage.load(path, {"PanelFormat": PanelFormat})
+        panel = storage.load(path, {"Panel": Panel})
     except StorageError:
         return
-    panel = read(series(DAYS))
-    object.__setattr__(panel, "container", holder)
-    object.__setattr__(panel, "histories", panel.histories * len(holder.labels))
-    holder.forecast(3, {"forecast": [np.ones(3)] * len(holder.labels)})
-    schema.pack(holder)
+    panel.forecast(3, {"forecast": [np.ones(3)] * len(panel)})
+    schema.pack(panel)
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.sampled_from(sorted(HOLDERS)), st.data())
+@given(st.sampled_from(sorted(PANELS)), st.data())
 def test_changed_files_work_or_are_rejected(tmp_path_factory, kind, data):
-    check_load_or_reject(kind, data, tmp_path_factory.getbasetemp() / "holder")
+    check_load_or_reject(kind, data, tmp_path_factory.getbasetemp() / "panel")
 
 
 @pytest.mark.slow
 @settings(max_examples=2000, deadline=None)
-@given(st.sampled_from(sorted(HOLDERS)), st.data())
+@given(st.sampled_from(sorted(PANELS)), st.data())
 def test_many_changed_files_work_or_are_rejected(tmp_path_factory, kind, data):
-    check_load_or_reject(kind, data, tmp_path_factory.getbasetemp() / "holder")
+    check_load_or_reject(kind, data, tmp_path_factory.getbasetemp() / "panel")
 
 
 def test_missing_fields_are_named():
-    for holder in HOLDERS.values():
-        _, tensors, values = schema.pack(holder)
+    for panel in PANELS.values():
+        _, tensors, values = schema.pack(panel)
         for key in [*tensors, *values]:
             less = [{k: v for k, v in part.items() if k != key} for part in (tensors, values)]
             with pytest.raises(ValueError, match=key):
-                schema.unpack(PanelFormat, *less)
+                schema.unpack(Panel, *less)

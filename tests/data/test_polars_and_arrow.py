@@ -12,8 +12,8 @@ import pytest
 
 import eigenecho as ee
 from eigenecho import schema, storage
-from eigenecho.data.containers import read
-from eigenecho.data.stored import PanelFormat
+from eigenecho.data.panel import read
+from eigenecho.data.stored import Panel
 from eigenecho.errors import StorageError
 from optional import optional
 
@@ -199,10 +199,10 @@ def test_frames_are_read_like_those_of_pandas(case, library, tmp_path):
         np.testing.assert_array_equal(one.values, other.values)
     assert found.cycles == expected.cycles
     answers = [np.arange(3.0) + i for i in range(len(found))]
-    result = found.container.forecast(3, {"forecast": answers})
+    result = found.forecast(3, {"forecast": answers})
     assert type(result) is type(frame)
-    wanted = expected.container.forecast(3, {"forecast": answers})
-    wanted = wanted.reset_index() if found.container.kind == "wide" else wanted
+    wanted = expected.forecast(3, {"forecast": answers})
+    wanted = wanted.reset_index() if found.form.kind == "wide" else wanted
     for got, name in zip(columns_of(result), wanted.columns, strict=True):
         assert list(got) == list(wanted[name].array)
 
@@ -234,7 +234,7 @@ def test_arrow_tables_without_a_polars_equivalent():
     assert [h.name for h in read(table.set_column(0, "unique_id", ids)).histories] == [1, 2]
     zoned = pa.array(DAYS.to_pydatetime().tolist() * 2, pa.timestamp("s", tz="+02:00"))
     panel = read(table.set_column(1, "ds", zoned))
-    result = panel.container.forecast(1, {"forecast": [np.ones(1)] * 2})
+    result = panel.forecast(1, {"forecast": [np.ones(1)] * 2})
     assert result["ds"].type.tz == "+02:00"
     with pytest.raises(ValueError, match="RecordBatch"):
         read(table.to_batches()[0])
@@ -283,7 +283,7 @@ def test_dates_as_ids_keep_their_time_zone():
     ids = pl.Series(np.repeat(stamps(zone="Europe/Berlin")[:2].to_list(), T).tolist())
     y = long_pl().with_columns(unique_id=ids.cast(pl.Datetime("us", "Europe/Berlin")))
     found = read(y)
-    result = found.container.forecast(1, {"forecast": [np.ones(1)] * 2})
+    result = found.forecast(1, {"forecast": [np.ones(1)] * 2})
     assert result["unique_id"].to_list() == y["unique_id"].unique(maintain_order=True).to_list()
     assert result.schema["unique_id"] == y.schema["unique_id"]
 
@@ -293,11 +293,11 @@ def test_dates_as_ids_keep_their_time_zone():
     [{"library": "duckdb"}, {"id_type": "Object"}, {"time_type": "x"}, {"zone": "Nowhere/None"}],
 )
 def test_invalid_formats_in_a_file(change, tmp_path):
-    _, tensors, values = schema.pack(read(long_pl()).container)
-    values["frame"]["FrameFormat"] |= change
-    storage.write(tmp_path / "file", "PanelFormat", tensors, values)
+    _, tensors, values = schema.pack(read(long_pl()))
+    values["form"]["frame"]["FrameFormat"] |= change
+    storage.write(tmp_path / "file", "Panel", tensors, values)
     with pytest.raises(StorageError):
-        storage.load(tmp_path / "file", {"PanelFormat": PanelFormat})
+        storage.load(tmp_path / "file", {"Panel": Panel})
 
 
 def test_ids_that_floats_cannot_distinguish():
@@ -311,7 +311,7 @@ def test_ids_that_floats_cannot_distinguish():
         y = long_pl().with_columns(unique_id=column)
         found = read(y)
         assert [history.name for history in found.histories] == ids
-        result = found.container.forecast(1, {"forecast": [np.ones(1)] * 2})
+        result = found.forecast(1, {"forecast": [np.ones(1)] * 2})
         assert result["unique_id"].to_list() == ids
 
 

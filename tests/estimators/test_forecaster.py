@@ -158,7 +158,7 @@ def test_single_series_has_no_error_size():
 def again(forecaster, y, X=None):
     """Return a forecaster trained again with the candidates of another."""
     fitted = forecaster.fitted_
-    panel = fitted.panel.container.read_context(y, X)
+    panel = fitted.panel.read_context(y, X)
     measures = Measures.of(panel, fitted.measures.season, fitted.measures.multivariate)
     signals, candidates = measures.signals(panel), _candidates(fitted)
     stops = [len(signal) for signal in signals]

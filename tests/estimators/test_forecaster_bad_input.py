@@ -275,10 +275,10 @@ def test_invalid_forecast_arguments(options, words, plain):
     ("options", "words"),
     [
         ({}, "3 rows of x0 after the end"),
-        ({"X": np.ones((2, 1))}, "shape .2, 1.* 3 rows"),
-        ({"X": np.ones((9, 1))}, "shape .9, 1.* 3 rows"),
-        ({"X": np.ones((3, 2))}, "2 columns"),
-        ({"X": np.full((3, 1), np.nan)}, "NaN in column 0"),
+        ({"X": np.ones((2, 1))}, r"shape \(2, 1\).* an array \(3, 1\)"),
+        ({"X": np.ones((9, 1))}, r"shape \(9, 1\).* an array \(3, 1\)"),
+        ({"X": np.ones((3, 2))}, r"an array \(3, 1\)"),
+        ({"X": np.full((3, 1), np.nan)}, "NaN in column 'x0'"),
         ({"X": np.ones(3), "context": NOISE}, "context_X=None"),
     ],
 )
@@ -290,13 +290,13 @@ def test_known_columns_need_future_values(options, words, known):
 @pytest.mark.parametrize(
     ("origins", "words"),
     [
-        ([-1], "rows from 0 to 59"),
-        ([60], "rows from 0 to 59"),
+        ([-1], "row numbers from 0 to 59"),
+        ([60], "row numbers from 0 to 59"),
         ([], "at least one origin"),
         (0, "from 1 to 57"),
         (58, "from 1 to 57: each of the 60 rows"),
         ([1.5], "origins=1.5"),
-        (["2024-01-05"], "row numbers, or times of rows"),
+        (["2024-01-05"], "or times of rows"),
     ],
 )
 def test_invalid_origins(origins, words, plain):

@@ -54,11 +54,11 @@ def further(kind, forecaster):
     if kind == "list":
         return [np.array([5.0]), np.array([])], None, None
     if kind == "wide":
-        clock = forecaster.fitted_.panel.container.clocks[0]
+        clock = forecaster.fitted_.panel.histories[0].clock
         X = pd.DataFrame({"promo": 1.0, "größe": 0.5}, clock.ahead(4))
         return pd.DataFrame(5.0, clock.ahead(2), [0, 1]), X, None
     if kind == "series":
-        clock = forecaster.fitted_.panel.container.clocks[0]
+        clock = forecaster.fitted_.panel.histories[0].clock
         return pd.Series([5.0, 6.0], clock.ahead(2), name="sales"), None, None
     if kind == "long":
         return pd.DataFrame({"shop": [1], "ds": [35], "y": [3.0]}), None, None
@@ -259,7 +259,6 @@ def _view(name, value):
 
 
 VIEWS = "ensemble/members/of/view/"
-HOLDER = "panel/holder/"
 SERIES, KNOWN, WEIGHTS = "panel/series/of", "panel/known/of", "ensemble/members/of/weights"
 
 
@@ -283,6 +282,7 @@ def _empty(column):
 
 
 NOTHING = {"count": 0, "of": []}
+LABELS = {"items": {"count": 1, "of": [0]}, "levels": {"count": 1, "of": [None]}, "kind": "int64"}
 REMOVED = "effects/weights/of/removed/"
 DAMAGES = [
     ("single", _drop("panel.series"), "the array 'fitted.panel.series' is missing"),
@@ -344,13 +344,14 @@ DAMAGES = [
     ("single", _fitted("pull", -1.0), "pull=-1"),
     ("single", _fitted("tried", -1), "tried=-1"),
     ("single", _fitted("config/refit", "no"), "refit='no'"),
-    ("single", _fitted("panel/holder", []), "holder"),
-    ("single", _fitted(HOLDER + "labels/items", {"count": 2, "of": [0, 1]}), "labels="),
-    ("columns", _fitted(HOLDER + "labels/items/count", 10**15), "values"),
-    ("columns", _fitted(HOLDER + "labels/items", {"count": 1, "of": [0]}), "rows of 1"),
-    ("single", _tensor("panel/holder/times/last", lambda a: a + 1), "row numbers"),
-    ("single", _fitted(HOLDER + "columns/numbered", False), "rows of arrays"),
-    ("single", _fitted(HOLDER + "columns/past/of", [7]), "names of columns"),
+    ("single", _fitted("panel/form", []), "form"),
+    ("single", _fitted("panel/labels", {"kind": "Labels", "Labels": LABELS}), "labels="),
+    ("wide", _fitted("panel/labels/Labels/items/count", 10**15), "values"),
+    ("wide", _fitted("panel/labels/Labels/items", {"count": 1, "of": [0]}), "each of 2 series"),
+    ("wide", _fitted("panel/labels", {"kind": None}), "labels="),
+    ("single", _tensor("panel/times/last", lambda a: a + 1), "row numbers"),
+    ("single", _fitted("panel/form/is_range", False), "rows of arrays"),
+    ("single", _fitted("panel/columns/past/of", [7]), "names of columns"),
     ("single", _fitted("ensemble/members/of/ridge", []), "ridge="),
     ("single", _fitted("ensemble/members/count", 10**15), "values"),
     ("single", _value("more", 1), "unknown entries: more"),
@@ -366,12 +367,12 @@ DAMAGES = [
     ("columns", _fitted("pull", None), "own="),
     ("columns", _tensor("ensemble/members/of/own/of", lambda a: a[:-1]), "weights="),
     ("columns", _fitted("ensemble/members/of/own/count", [1]), "own"),
-    ("columns", _fitted(SERIES, [41, 39]), "rows of 2"),
-    ("columns", _fitted(HOLDER + "kind", "list"), "multivariate=True|times="),
+    ("columns", _fitted(SERIES, [41, 39]), "other lengths"),
+    ("columns", _fitted("panel/form/kind", "list"), "multivariate=True|times="),
     ("list", _member("ridge", 1.0), "a number for direct"),
-    ("series", _fitted(HOLDER + "labels/items", {"count": 2, "of": ["a", "b"]}), "one series"),
-    ("wide", _fitted(HOLDER + "columns/labels", {"count": 1, "of": ["promo"]}), "columns="),
-    ("long", _fitted(HOLDER + "labels/items", {"count": 1, "of": [1]}), "1 times"),
+    ("series", _fitted("panel/labels/Labels/items", {"count": 2, "of": ["a", "b"]}), "2 labels"),
+    ("wide", _fitted("panel/columns/labels", {"count": 1, "of": ["promo"]}), "columns="),
+    ("long", _fitted("panel/labels/Labels/items", {"count": 1, "of": [1]}), "1 labels"),
 ]  # fmt: skip
 
 

@@ -9,8 +9,8 @@ import pytest
 
 import eigenecho as ee
 from eigenecho import plots
-from eigenecho.data.containers import read
 from eigenecho.data.origins import together
+from eigenecho.data.panel import read
 from eigenecho.errors import FewRowsWarning
 from eigenecho.forecasting import backtest as module
 from eigenecho.forecasting.backtest import MEASURES, scores

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from eigenecho.data.containers import read
+from eigenecho.data.panel import read
 from eigenecho.forecasting.signals import KnownColumns, Measures
 
 

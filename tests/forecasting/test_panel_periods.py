@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eigenecho.data.containers import read
+from eigenecho.data.panel import read
 from eigenecho.forecasting.effects import SAMPLED, find_periods, whole_periods
 
 pd = pytest.importorskip("pandas")

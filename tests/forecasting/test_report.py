@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import eigenecho as ee
-from eigenecho.data.containers import read
+from eigenecho.data.panel import read
 from eigenecho.forecasting.report import constructor_call
 
 pd = pytest.importorskip("pandas")
@@ -201,7 +201,7 @@ def test_earlier_times_are_counted_back():
         pd.RangeIndex(3, 103, 2),
         pd.date_range("2020-01-01", periods=50, freq="B"),
     ):
-        clock = read(pd.Series(monthly(50), index)).container.clocks[0]
+        clock = read(pd.Series(monthly(50), index)).histories[0].clock
         kept = replace(clock, times=clock.times[-1:])
         assert list(kept.last(50)) == list(index)
         assert list(clock.last(7)) == list(index[-7:])

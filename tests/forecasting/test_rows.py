@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from eigenecho.data.containers import read
+from eigenecho.data.panel import read
 from eigenecho.forecasting import rows as rows_module
 from eigenecho.forecasting.rows import Baseline, Sums, ViewRows, expected
 from eigenecho.forecasting.signals import Measures, RemovedEffects, Signal, fill_gaps

@@ -1,4 +1,4 @@
-"""Tables placed on regular clocks: histories of series, and X at their rows and beyond."""
+"""Series placed on regular clocks, with the columns of X at their rows and beyond."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.data import clock as clocks_of
+from eigenecho.data import clock as clocks
 from eigenecho.data.clock import Clock, as_numbers, is_date, is_period, joined, positions, shown
-from eigenecho.data.panel import Columns, History, filled_forward
-from eigenecho.data.read import Table
-from eigenecho.errors import Words, bad_argument
+from eigenecho.data.read import Table, in_series
+from eigenecho.errors import Words, bad_argument, unknown_name
 from eigenecho.types import Array
 
 RESAMPLE = "Resample to a regular step, or pass arrays, whose rows are steps."
@@ -22,62 +21,219 @@ SMALLEST = 1e-150
 """Smallest non-zero range of a series, whose square is still a number."""
 
 
+@dataclass(frozen=True, eq=False)
+class History:
+    """One series with regular steps.
+
+    Attributes
+    ----------
+    name : Hashable or None
+        Its id or column; its position in a list or an array, None for a single array.
+    values : array (T,), float64
+        NaN is a missing observation, also at the start and at the end.
+    clock : Clock
+        Its times. Rows of arrays have row numbers as times.
+    known : array (T + m, k)
+        Columns of X that are known ahead, at the rows of ``values`` and m rows after them, finite.
+    past : array (T, p)
+        Columns of X that are known up to the present only. Missing values are filled from before,
+        and NaN where there is no earlier value.
+    """
+
+    name: Hashable | None
+    values: Array
+    clock: Clock
+    known: Array
+    past: Array
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def start(self) -> int:
+        """The number of rows before the first observation."""
+        return int(np.argmax(~np.isnan(self.values)))
+
+    @property
+    def ahead(self) -> Array:
+        """The columns of X that are known ahead (m, k), after the last row."""
+        return self.known[len(self) :]
+
+    @property
+    def times(self) -> Any:
+        """The times of all rows."""
+        return self.clock.last(len(self))
+
+    def row_of(self, time: Any) -> int | None:
+        """Return the row at a time, in any form that pandas can parse, or None."""
+        times = self.times
+        if isinstance(times, np.ndarray):
+            return None
+        import pandas
+
+        try:
+            if is_period(times):
+                return int(times.get_loc(pandas.Period(time, freq=times.freq)))
+            time = pandas.Timestamp(time)
+            return int(times.get_loc(time.tz_localize(times.tz) if time.tz is None else time))
+        except (KeyError, ValueError, TypeError):
+            return None
+
+    def until(self, stop: int) -> History:
+        """Return the rows before row ``stop``; later rows of X are known ahead."""
+        clock = Clock(self.times[:stop], self.clock.step)
+        return History(self.name, self.values[:stop], clock, self.known, self.past[:stop])
+
+    def then(self, after: History) -> History:
+        """Return the history with the rows of another appended.
+
+        Rows of X that are known ahead are replaced if the other one has any.
+        """
+        clock = Clock(joined([self.clock.times, after.clock.times]), self.clock.step)
+        values = np.concatenate([self.values, after.values])
+        ahead = after.ahead if len(after.ahead) else self.ahead[len(after) :]
+        known = np.vstack([self.known[: len(self)], after.known[: len(after)], ahead])
+        past = np.vstack([self.past, filled_forward(after.past, self.past[-1])])
+        return History(self.name, values, clock, known, past)
+
+
+def filled_forward(values: Array, before: Array | None = None) -> Array:
+    """Return columns (T, p) with NaN replaced by the last number before it.
+
+    ``before`` is the row before the first. NaN stays where there is no earlier number.
+    """
+    first = np.full(values.shape[1], np.nan) if before is None else before
+    whole = np.vstack([first, values])
+    rows = np.where(np.isnan(whole), 0, np.arange(len(whole))[:, None])
+    return np.take_along_axis(whole, np.maximum.accumulate(rows, axis=0), axis=0)[1:]
+
+
+# Columns of X -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Labels of the columns of X, in the order of the fit: "x0", "x1", … for arrays.
+
+    ``past`` contains the labels of those that are known up to the present only.
+    """
+
+    labels: tuple[Hashable, ...] = ()
+    past: tuple[Hashable, ...] = ()
+
+    @classmethod
+    def of(cls, labels: Sequence[Hashable], past: Any, numbered: bool) -> Columns:
+        """Return the columns of a fit, of which ``past`` lists those that are not known ahead.
+
+        Columns of arrays are ``numbered``: ``past`` may contain their numbers.
+        """
+        is_list = hasattr(past, "__iter__") and not isinstance(past, str)
+        items = list(past) if is_list else [] if past is None else [past]
+        if items and not labels:
+            wanted = "no columns if there is no X"
+            raise bad_argument("past", past, wanted, "Pass the columns as X.")
+        own: dict[Any, Hashable] = {label: label for label in labels}
+        own |= dict(enumerate(labels)) if numbered else {}
+        for label in items:
+            if not isinstance(label, Hashable) or isinstance(label, (bool, np.bool_, float)):
+                raise bad_argument("past", past, "names of columns of X, or numbers for arrays")
+            if label not in own:
+                raise unknown_name("past", label, list(map(str, labels)))
+        columns = tuple(own[label] for label in items)
+        if len(set(columns)) < len(columns):
+            raise bad_argument("past", past, "each column once")
+        return cls(tuple(labels), columns)
+
+    def check(self) -> None:
+        """Raise if a file has duplicate columns, or columns of ``past`` that do not exist."""
+        for labels in (self.labels, self.past):
+            if len(set(labels)) < len(labels) or not set(labels) <= set(self.labels):
+                raise bad_argument("columns", labels, "unique names of columns")
+
+    @property
+    def known(self) -> tuple[Hashable, ...]:
+        """Labels of the columns that are known ahead."""
+        return tuple(label for label in self.labels if label not in self.past)
+
+    def split(self, rows: Array) -> tuple[Array, Array]:
+        """Return the columns (T, k) known ahead and (T, p) of the past, of rows (T, c) of X."""
+        known, past = (
+            [self.labels.index(label) for label in labels] for labels in (self.known, self.past)
+        )
+        return rows[:, known], rows[:, past]
+
+    def check_complete(self, known: Array, name: str, times: Any, of: str) -> None:
+        """Raise if columns (T, k) that are known ahead have gaps."""
+        empty = np.isnan(known)
+        if empty.any():
+            row, column = np.unravel_index(int(np.argmax(empty)), known.shape)
+            raise bad_argument(
+                name, Words(f"NaN in column {self.known[column]!r}{of}, at {shown(times[row:])}"),
+                "no gaps in columns that are known ahead",
+                "Fill them, or list the column in past= if it is known up to the present only.",
+            )  # fmt: skip
+
+    def check_labels(self, labels: Sequence[Any], ignored: Sequence[Any], name: str) -> None:
+        """Raise if columns are missing, or if there are others than these and the ignored ones."""
+        for label in self.labels:
+            if label not in labels:
+                got = Words(f"columns {', '.join(map(repr, labels[:8]))}")
+                raise bad_argument(name, got, f"a column {label!r}, as in fit")
+        for label in labels:
+            if label not in self.labels and label not in ignored:
+                raise bad_argument(name, Words(f"a column {label!r}"), "the columns of fit")
+
+
+@dataclass(frozen=True, eq=False)
 class Drivers:
     """Columns of X by series.
 
-    Parameters
+    Attributes
     ----------
     tables : dict of Table
         By series, or under None for all series.
     columns : Columns
         The columns that are needed.
-    allowed : sequence of Hashable
-        Labels of the columns that may exist.
     name : str
         The name of X in errors.
+    ignored : sequence of Hashable
+        Labels of further columns that may exist.
     """
 
-    def __init__(
-        self,
-        tables: Mapping[Hashable, Table],
-        columns: Columns,
-        allowed: Sequence[Hashable],
-        name: str,
-    ) -> None:
-        self.tables, self.columns, self.name = tables, columns, name
-        for table in tables.values():
-            columns.check_labels(table.labels, allowed, name)
+    tables: Mapping[Hashable, Table]
+    columns: Columns
+    name: str
+    ignored: Sequence[Hashable] = ()
+
+    def __post_init__(self) -> None:
+        for table in self.tables.values():
+            self.columns.check_labels(table.labels, self.ignored, self.name)
 
     def beside(
         self, series: Hashable, clock: Clock, rows: Array, fill: bool
-    ) -> tuple[Array | None, Array | None, Array]:
-        """Return X at the rows of a series, known ahead and of the past, and after its end."""
+    ) -> tuple[Array, Array]:
+        """Return the columns known ahead, also after the end of a series, and of the past."""
         length = len(clock.times)
-        table, has = self._on_grid(series, clock.times[:1], clock, length)
-        further = len(table) - length
-        times = joined([clock.times, clock.ahead(further)]) if further else clock.times
+        table, exists = self._on_grid(series, clock.times[:1], clock, length)
+        times = joined([clock.times, clock.ahead(len(table) - length)])
         needed = np.arange(len(table)) >= length
         needed[rows] = True
-        if (needed & ~has).any():
-            got = f"no row at {shown(times[int(np.argmax(needed & ~has)) :])}{self._of(series)}"
-            raise bad_argument(self.name, Words(got), "one row per row of y, and no gaps after it")
+        if (needed & ~exists).any():
+            first = shown(times[int(np.argmax(needed & ~exists)) :])
+            got = Words(f"no row at {first}{self._of(series)}")
+            raise bad_argument(self.name, got, "one row per row of y, and no gaps after it")
         # If neither y nor X has a row, the last known values of X are used.
-        table[~has] = filled_forward(table)[~has]
+        table[~exists] = filled_forward(table)[~exists]
         known, past = self.columns.split(table)
         self.columns.check_complete(known, self.name, times, self._of(series))
-        past = filled_forward(past[:length]) if fill else past[:length]
-        return (
-            known[:length] if self.columns.known else None,
-            past if self.columns.past else None,
-            known[length:],
-        )
+        return known, filled_forward(past[:length]) if fill else past[:length]
 
     def after(self, series: Hashable, clock: Clock, horizon: int) -> Array:
         """Return columns known ahead, (horizon, k), at the times after the end of a series."""
         times = clock.ahead(horizon)
-        table, has = (part[:horizon] for part in self._on_grid(series, times[:1], clock, horizon))
-        if not has.all():
-            got = f"no row at {shown(times[int(np.argmin(has)) :])}{self._of(series)}"
+        table, exists = (x[:horizon] for x in self._on_grid(series, times[:1], clock, horizon))
+        if not exists.all():
+            got = f"no row at {shown(times[int(np.argmin(exists)) :])}{self._of(series)}"
             wanted = f"{horizon} rows from {shown(times)} to {shown(times[-1:])}"
             raise bad_argument(self.name, Words(got), wanted)
         self.columns.check_complete(table, self.name, times, self._of(series))
@@ -87,40 +243,34 @@ class Drivers:
         self, series: Hashable, first: Any, clock: Clock, rows: int
     ) -> tuple[Array, Array]:
         """Return values from a first time on, at least ``rows``, and whether each row exists."""
-        given = self.tables.get(None, self.tables.get(series))
-        if given is None:
+        table = self.tables.get(None, self.tables.get(series))
+        if table is None:
             got = Words(f"no rows of series {series!r}")
             raise bad_argument(self.name, got, "rows of every series")
-        check_same_type(given.times, clock.times, self.name)
-        if isinstance(given.times, np.ndarray):
-            is_after = given.times > first[0] - clock.step / 2
+        check_same_type(table.times, clock.times, self.name)
+        if isinstance(table.times, np.ndarray):
+            is_after = table.times > first[0] - clock.step / 2
         else:
-            is_after = np.asarray(given.times >= first[0])
-        times = given.times[is_after]
-        found = positions(times, clock.step, first)
-        if (found < 0).any():
-            got = Words(f"a row at {shown(times[int(np.argmax(found < 0)) :])}{self._of(series)}")
+            is_after = np.asarray(table.times >= first[0])
+        times = table.times[is_after]
+        at = positions(times, clock.step, first)
+        if (at < 0).any():
+            got = Words(f"a row at {shown(times[int(np.argmax(at < 0)) :])}{self._of(series)}")
             wanted = f"rows in the steps of y, {clock.words} from {shown(first)}"
             raise bad_argument(self.name, got, wanted)
-        size = max(rows, int(found.max(initial=-1)) + 1)
-        labels = self.columns.labels
-        table, has = np.full((size, len(labels)), np.nan), np.zeros(size, bool)
-        table[found] = given.values[is_after][:, [given.labels.index(label) for label in labels]]
-        has[found] = True
-        return table, has
+        size = max(rows, int(at.max(initial=-1)) + 1)
+        columns = [table.labels.index(label) for label in self.columns.labels]
+        values, exists = np.full((size, len(columns)), np.nan), np.zeros(size, bool)
+        values[at] = table.values[is_after][:, columns]
+        exists[at] = True
+        return values, exists
 
     def _of(self, series: Hashable) -> str:
         """Return the words that name a series in errors, if it has a table of its own."""
-        return "" if None in self.tables else f" of series {series!r}"
+        return in_series(None if None in self.tables else series)
 
 
-@dataclass(frozen=True, eq=False)
-class Aligned:
-    """Histories, the clock of each, and rows of X after its end, (m_i, k)."""
-
-    histories: tuple[History, ...]
-    clocks: tuple[Clock, ...]
-    ahead: tuple[Array, ...]
+# Series -------------------------------------------------------------------------------------------
 
 
 def align(
@@ -130,8 +280,8 @@ def align(
     name: str,
     own_steps: Mapping[Hashable, Any] | None = None,
     whole: bool = True,
-) -> Aligned:
-    """Place tables on grids of a step; rows that are missing there are NaN.
+) -> tuple[History, ...]:
+    """Return the series of tables on grids of a step; rows that are missing there are NaN.
 
     Parameters
     ----------
@@ -142,8 +292,6 @@ def align(
         of the past.
     """
     histories: list[History] = []
-    clocks: list[Clock] = []
-    ahead: list[Array] = []
     cache: dict[tuple[Any, ...], tuple[Clock, Array]] = {}
     for table in tables:
         label = table.labels[0] if len(tables) > 1 else None
@@ -151,50 +299,37 @@ def align(
         # Series of a long frame often have the same times, which are then placed once.
         key = pace, as_numbers(table.times).tobytes()
         if key not in cache:
-            cache[key] = _placed(table.times, pace, name, label)
+            cache[key] = _place(table.times, pace, name, label)
         clock, rows = cache[key]
         values = np.full((len(clock.times), table.values.shape[1]), np.nan)
         values[rows] = table.values
-        known, past, after = None, None, np.zeros((0, 0))
+        known = past = np.zeros((len(clock.times), 0))
         if drivers is not None:
-            known, past, after = drivers.beside(table.labels[0], clock, rows, whole)
+            known, past = drivers.beside(table.labels[0], clock, rows, whole)
         for series, column in zip(table.labels, values.T, strict=True):
             if whole:
                 _check_observed(column, name, series)
-            histories.append(History(series, np.ascontiguousarray(column), known, past))
-        clocks += [clock] * len(table.labels)
-        ahead += [after] * len(table.labels)
-    return Aligned(tuple(histories), tuple(clocks), tuple(ahead))
+            histories.append(History(series, np.ascontiguousarray(column), clock, known, past))
+    return tuple(histories)
 
 
-def find_step(times: Any, name: str, label: Any = None) -> Any:
+def detect_step(times: Any, name: str, label: Any = None) -> Any:
     """Return the step of sorted times, or raise an error."""
-    of = _of(label)
+    of = in_series(label)
     if len(times) == 1:
         if is_date(times):
             got = Words(f"one date, {shown(times)}{of}")
             raise bad_argument(name, got, "several dates, or an index with a freq")
         return times.freq.n if is_period(times) else 1
-    step = clocks_of.find_step(times)
+    step = clocks.find_step(times)
     if step is None:
-        common = clocks_of.usual_steps(times)[0]
+        common = clocks.usual_steps(times)[0]
         values = np.asarray(times) if is_date(times) else as_numbers(times)
         odd = int(np.argmax(np.diff(values) != common))
-        words = Clock(times, clocks_of.tick(common) if is_date(times) else common).words
+        words = Clock(times, clocks.tick(common) if is_date(times) else common).words
         got = Words(f"{shown(times[odd:])} followed by {shown(times[odd + 1 :])}{of}")
         raise bad_argument(name, got, f"a regular step: most are {words}", RESAMPLE)
     return step
-
-
-def _check_observed(values: Array, name: str, label: Any = None) -> None:
-    """Raise if a series has no observations, or its range is positive but below ``SMALLEST``."""
-    of = "" if label is None else f" in series {label!r}"
-    if np.isnan(values).all():
-        raise bad_argument(name, Words(f"nothing but NaN{of}"), "a series with observations")
-    spread = float(np.nanmax(values) - np.nanmin(values))
-    if 0 < spread < SMALLEST:
-        got = Words(f"numbers within a range of {spread:.3g}{of}")
-        raise bad_argument(name, got, f"a range of at least {SMALLEST:g}", "Rescale the data.")
 
 
 def check_same_type(times: Any, like: Any, name: str) -> None:
@@ -202,28 +337,6 @@ def check_same_type(times: Any, like: Any, name: str) -> None:
     got, wanted = _type(times), _type(like)
     if got != wanted:
         raise bad_argument(name, Words(f"rows with {got}"), f"{wanted}, as before")
-
-
-def _placed(times: Any, step: Any, name: str, label: Any) -> tuple[Clock, Array]:
-    """Return the clock of sorted times without gaps, and the positions of the rows on it.
-
-    If the step does not fit, another one of the same length may: quarters from another month.
-    """
-    if not len(times):
-        return Clock(times, step), np.zeros(0, np.int64)
-    found = positions(times, step)
-    if (found < 0).any():
-        own = clocks_of.find_step(times) if len(times) > 1 else None
-        if own is None or not clocks_of.same_pace(Clock(times, own), Clock(times, step)):
-            odd = int(np.argmax(found < 0))
-            got = Words(f"a row at {shown(times[odd:])}{_of(label)}")
-            wanted = f"steps of {Clock(times, step).words} from {shown(times)}"
-            raise bad_argument(name, got, wanted, RESAMPLE)
-        step, found = own, positions(times, own)
-    if found[-1] >= LOOSE * (len(times) + 10):
-        got = Words(f"{len(times)} rows{_of(label)} on {found[-1] + 1} steps")
-        raise bad_argument(name, got, f"rows {Clock(times, step).words} apart", RESAMPLE)
-    return Clock(clocks_of.filled(times, found, step), step), found
 
 
 def _type(times: Any) -> str:
@@ -234,5 +347,33 @@ def _type(times: Any) -> str:
     return "dates without a time zone" if times.tz is None else f"dates of zone {times.tz}"
 
 
-def _of(label: Any) -> str:
-    return "" if label is None else f" in series {label!r}"
+def _check_observed(values: Array, name: str, label: Any) -> None:
+    """Raise if a series has no observations, or its range is positive but below ``SMALLEST``."""
+    of = in_series(label)
+    if np.isnan(values).all():
+        raise bad_argument(name, Words(f"nothing but NaN{of}"), "a series with observations")
+    spread = float(np.nanmax(values) - np.nanmin(values))
+    if 0 < spread < SMALLEST:
+        got = Words(f"numbers within a range of {spread:.3g}{of}")
+        raise bad_argument(name, got, f"a range of at least {SMALLEST:g}", "Rescale the data.")
+
+
+def _place(times: Any, step: Any, name: str, label: Any) -> tuple[Clock, Array]:
+    """Return the clock of sorted times without gaps, and the positions of the rows on it.
+
+    If the step does not fit, another one of the same length may: quarters from another month.
+    """
+    if not len(times):
+        return Clock(times, step), np.zeros(0, np.int64)
+    rows = positions(times, step)
+    if (rows < 0).any():
+        own = clocks.find_step(times) if len(times) > 1 else None
+        if own is None or not clocks.same_pace(Clock(times, own), Clock(times, step)):
+            got = Words(f"a row at {shown(times[int(np.argmax(rows < 0)) :])}{in_series(label)}")
+            wanted = f"steps of {Clock(times, step).words} from {shown(times)}"
+            raise bad_argument(name, got, wanted, RESAMPLE)
+        step, rows = own, positions(times, own)
+    if rows[-1] >= LOOSE * (len(times) + 10):
+        got = Words(f"{len(times)} rows{in_series(label)} on {rows[-1] + 1} steps")
+        raise bad_argument(name, got, f"rows {Clock(times, step).words} apart", RESAMPLE)
+    return Clock(clocks.filled(times, rows, step), step), rows

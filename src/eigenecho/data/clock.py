@@ -12,7 +12,7 @@ day with 23 hours is a day.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -57,23 +57,12 @@ class Clock:
         """Return the times that follow the last one."""
         return onward(self.times[-1:], self.step, steps)
 
-    def then(self, times: Any) -> Clock:
-        """Return the clock with further times appended."""
-        return replace(self, times=joined([self.times, times]))
-
     def last(self, rows: int) -> Any:
         """Return the last times. Times that are not stored are computed from the step."""
         missing = rows - len(self.times)
         if missing <= 0:
             return self.times[-rows:]
-        return joined([backward(self.times[:1], self.step, missing), self.times])
-
-    def rows_of(self, times: Any) -> Array:
-        """Return the row of each time, −1 where there is none."""
-        if not isinstance(self.times, np.ndarray):
-            return np.asarray(self.times.get_indexer(times))
-        rows = np.minimum(np.searchsorted(self.times, times), len(self.times) - 1)
-        return np.where(self.times[rows] == times, rows, -1)
+        return joined([onward(self.times[:1], -self.step, missing)[::-1], self.times])
 
     @property
     def words(self) -> str:
@@ -151,11 +140,11 @@ def joined(times: Sequence[Any]) -> Any:
     return times[0].append(list(times[1:]))
 
 
-def same_pace(one: Clock, other: Clock) -> bool:
+def same_pace(clock: Clock, other: Clock) -> bool:
     """Return True if steps have the same length, as quarters from January and from February do."""
-    if isinstance(one.times, np.ndarray):
-        return bool(np.isclose(one.step, other.step, rtol=1e-6, atol=0))
-    return bool(np.isclose(one.seconds, other.seconds, rtol=1e-6))
+    if isinstance(clock.times, np.ndarray):
+        return bool(np.isclose(clock.step, other.step, rtol=1e-6, atol=0))
+    return bool(np.isclose(clock.seconds, other.seconds, rtol=1e-6))
 
 
 def with_room(times: Any) -> Any:
@@ -178,9 +167,9 @@ def find_step(times: Any) -> Any:
         # Do not generate grids of dates that are too long to be chosen.
         if ends is not None and (ends[1] - ends[0]).total_seconds() > fewest * mean_length(step):
             continue
-        found = positions(times, step)
-        size = int(found[-1]) + 1
-        if (found >= 0).all() and size < fewest:
+        rows = positions(times, step)
+        size = int(rows[-1]) + 1
+        if (rows >= 0).all() and size < fewest:
             best, fewest = step, size
         if fewest == len(times):
             break
@@ -276,21 +265,24 @@ def positions(times: Any, step: Any, first: Any = None) -> Array:
     return np.asarray(_local(_localised(grid, times.tz)).get_indexer(local))
 
 
-def filled(times: Any, found: Array, step: Any) -> Any:
+def filled(times: Any, rows: Array, step: Any) -> Any:
     """Return all times from the first to the last, given the positions of the existing ones."""
-    size = int(found[-1]) + 1
+    size = int(rows[-1]) + 1
     if size == len(times):
         return times
     whole = joined([times[:1], onward(times[:1], step, size - 1)])
     if isinstance(times, np.ndarray):
-        whole[found] = times  # keep numbers that are only close to their positions
+        whole[rows] = times  # keep numbers that are only close to their positions
     return whole
 
 
 def onward(last: Any, step: Any, steps: int) -> Any:
-    """Return the times that follow a last one, given as times (1,)."""
-    if not is_date(last):
-        return _shifted(last, step * np.arange(1, steps + 1))
+    """Return the times that follow a last one, given as times (1,); a negative step goes back."""
+    if isinstance(last, np.ndarray):
+        return last[0] + step * np.arange(1, steps + 1)
+    if is_period(last):
+        ordinals = last.asi8[0] + step * np.arange(1, steps + 1)
+        return type(last).from_ordinals(ordinals, freq=last.freq, name=last.name)
     try:
         if _fixed_length(step, last.tz) is not None:
             times = _range(last[0], step, periods=steps + 1)[1:]
@@ -305,18 +297,6 @@ def onward(last: Any, step: Any, steps: int) -> Any:
         ) from error
 
 
-def backward(first: Any, step: Any, steps: int) -> Any:
-    """Return the times that precede a first one, given as times (1,)."""
-    if not is_date(first):
-        return _shifted(first, -step * np.arange(steps, 0, -1))
-    if _fixed_length(step, first.tz) is not None:
-        times = _range(None, step, end=first[0], periods=steps + 1)[:-1]
-    else:
-        times = _range(None, step, end=_nominal(first)[0], periods=steps + 1)[:-1]
-        times = _localised(times, first.tz)
-    return times.as_unit(first.unit)
-
-
 def mean_length(offset: Any) -> float:
     """Return the mean length of a pandas offset in seconds."""
     import pandas
@@ -325,9 +305,9 @@ def mean_length(offset: Any) -> float:
     if length is not None:
         return float(pandas.Timedelta(length).total_seconds())
     start = pandas.Timestamp("2001-01-01").as_unit("s") + offset
-    one = (start + offset - start).total_seconds()
+    first = (start + offset - start).total_seconds()
     # 480 steps are whole years of months and whole weeks of business days. Dates end in 9999.
-    count = 480 if one < 5e8 else 1
+    count = 480 if first < 5e8 else 1
     return float((start + count * offset - start).total_seconds() / count)
 
 
@@ -399,15 +379,8 @@ def _with_freq(times: Any, step: Any) -> Any:
 def _range(start: Any, step: Any, **until: Any) -> Any:
     import pandas
 
-    unit = (until["end"] if start is None else start).unit  # pandas 2 uses ns by default
-    return pandas.date_range(start, freq=step, unit=unit, **until)
-
-
-def _shifted(time: Any, steps: Array) -> Any:
-    """Return a number or period, given as times (1,), plus several numbers of steps."""
-    if isinstance(time, np.ndarray):
-        return time[0] + steps
-    return type(time).from_ordinals(time.asi8[0] + steps, freq=time.freq, name=time.name)
+    # pandas 2 uses nanoseconds by default.
+    return pandas.date_range(start, freq=step, unit=start.unit, **until)
 
 
 def _code(step: Any) -> str:

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.data.panel import History, Panel
+from eigenecho.data.align import History
+from eigenecho.data.panel import Panel
+from eigenecho.data.read import in_series
 from eigenecho.errors import Words, bad_argument
 from eigenecho.types import Array
 
@@ -31,9 +33,16 @@ def origins(panel: Panel, origins: Any, horizon: int) -> list[Array]:
         One for each series.
     """
     if _is_int(origins):
-        return [_spread(history, int(origins), horizon, panel) for history in panel.histories]
-    given = _listed(origins)
-    return [_rows(panel, i, given, 0) for i in range(len(panel))]
+        return [_spread(history, int(origins), horizon) for history in panel.histories]
+    items, rows = _listed(origins), []
+    for history in panel.histories:
+        rows.append(_rows_of(history, items))
+        wrong = (rows[-1] < 0) | (rows[-1] >= len(history))
+        if wrong.any():
+            of = in_series(history.name)
+            expected = f"row numbers from 0 to {len(history) - 1}, or times of rows{of}"
+            raise bad_argument("origins", items[wrong.argmax()], expected)
+    return rows
 
 
 def together(panel: Panel, origins: Any, horizon: int) -> Array:
@@ -44,41 +53,36 @@ def together(panel: Panel, origins: Any, horizon: int) -> Array:
     ``horizon`` rows after it.
     """
     histories = panel.histories
+    starts = np.array([history.start for history in histories])
     lengths = np.array([len(history) for history in histories])
     if _is_int(origins):
         longest = max(histories, key=len)
-        from_end = len(longest) - _spread(longest, int(origins), horizon, panel)
+        from_end = len(longest) - _spread(longest, int(origins), horizon)
+        items: list[Any] = [Words(f"origin {i + 1}") for i in range(len(from_end))]
         rows = lengths - from_end[:, None]
     else:
-        given = list(dict.fromkeys(_listed(origins)))
-        if len(panel) == 1:
-            rows = _rows(panel, 0, given, horizon)[:, None]
-        else:
-            rows = np.array([_row_of_each(panel, origin) for origin in given])
-        rows = rows[np.argsort(rows.max(axis=1), kind="stable")]
-    starts = np.array([history.start for history in histories])
-    rows = np.where((rows < starts) | (rows + horizon >= lengths), -1, rows)
-    if (empty := (rows < 0).all(axis=1)).any():
-        got = Words(f"origin {int(np.argmax(empty)) + 1} of {len(rows)}")
-        wanted = f"origins with observations before and {horizon} rows after, in some series"
-        raise bad_argument("origins", got, wanted)
-    return rows
+        items = list(dict.fromkeys(_listed(origins)))
+        rows = np.stack([_rows_of(history, items) for history in histories], axis=1)
+    is_valid = (starts <= rows) & (rows < lengths - horizon)
+    for item, any_valid in zip(items, is_valid.any(axis=1), strict=True):
+        if not any_valid:
+            expected = f"row numbers from 0 to {lengths.max() - horizon - 1}, or times of rows"
+            need = f"with observations before and {horizon} rows after them"
+            raise bad_argument("origins", item, f"{expected}, {need}")
+    order = np.argsort(rows.max(axis=1), kind="stable")
+    return np.where(is_valid, rows, -1)[order]
 
 
-def _row_of_each(panel: Panel, origin: Any) -> list[int]:
-    """Return the row of each series at an origin, −1 without one."""
-    if _is_int(origin):
-        return [int(origin)] * len(panel)
-    rows = [panel.container.row_of(panel, series, origin) for series in range(len(panel))]
-    if all(row is None for row in rows):
-        raise bad_argument("origins", origin, "row numbers, or times of rows")
-    return [-1 if row is None else row for row in rows]
+def _rows_of(history: History, origins: list[Any]) -> Array:
+    """Return the rows of a series at origins, −1 where there is none."""
+    rows = [origin if _is_int(origin) else history.row_of(origin) for origin in origins]
+    return np.array([-1 if row is None else int(row) for row in rows])
 
 
-def _spread(history: History, count: int, horizon: int, panel: Panel) -> Array:
+def _spread(history: History, count: int, horizon: int) -> Array:
     last = len(history) - 1 - horizon
     if not 1 <= count <= last + 1:
-        of = _of(panel, history)
+        of = in_series(history.name)
         wanted = f"a number from 1 to {max(last + 1, 0)}: each of the {len(history)} rows{of}"
         remedy = "Use fewer origins or a shorter horizon."
         raise bad_argument("origins", count, f"{wanted} needs {horizon} rows after it", remedy)
@@ -87,31 +91,12 @@ def _spread(history: History, count: int, horizon: int, panel: Panel) -> Array:
 
 
 def _listed(origins: Any) -> list[Any]:
-    if isinstance(origins, str) or not hasattr(origins, "__iter__"):
-        origins = [origins]
-    given = list(origins)
-    if not given:
+    is_one = isinstance(origins, str) or not hasattr(origins, "__iter__")
+    items = [origins] if is_one else list(origins)
+    if not items:
         raise bad_argument("origins", Words("none"), "at least one origin")
-    return given
-
-
-def _rows(panel: Panel, series: int, given: list[Any], after: int) -> Array:
-    """Return the rows of a series at origins that have ``after`` rows after them."""
-    history = panel.histories[series]
-    end, of, rows = len(history) - after, _of(panel, history), []
-    for origin in given:
-        row = origin if _is_int(origin) else panel.container.row_of(panel, series, origin)
-        if row is None:
-            raise bad_argument("origins", origin, f"row numbers, or times of rows{of}")
-        if not 0 <= row < end:
-            raise bad_argument("origins", origin, f"rows from 0 to {end - 1}{of}")
-        rows.append(int(row))
-    return np.array(rows)
+    return items
 
 
 def _is_int(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
-
-
-def _of(panel: Panel, history: History) -> str:
-    return f" of series {history.name!r}" if len(panel) > 1 else ""

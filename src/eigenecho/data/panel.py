@@ -1,175 +1,320 @@
-"""A panel of series to forecast, as numbers on regular clocks, and the columns of X."""
+"""Panels of series read from the caller's data, and results in the caller's format."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from eigenecho.data.clock import shown
-from eigenecho.errors import Words, bad_argument, unknown_name
-from eigenecho.types import Array
+from eigenecho.data.align import Columns, Drivers, History, align, check_same_type, detect_step
+from eigenecho.data.clock import is_date, joined, positions, shown
+from eigenecho.data.read import KINDS, LongNames, PanelFormat, identify, in_series, read_X, read_y
+from eigenecho.errors import Words, bad_argument
+from eigenecho.types import Array, Forecast
+
+Results = Mapping[str, Sequence[Array]]
+"""Results by name, such as forecast and lower: one array (H,) per series."""
 
 
-@dataclass(frozen=True, eq=False)
-class History:
-    """One series with regular steps.
+def read(
+    y: Any,
+    X: Any = None,
+    *,
+    past: Any = (),
+    id: Hashable = "unique_id",
+    time: Hashable = "ds",
+    target: Hashable = "y",
+) -> Panel:
+    """Read series to forecast from arrays, lists or DataFrames.
 
-    Attributes
+    Parameters
     ----------
-    name : Hashable or None
-        Its id or column; its position in a list or an array, None for a single array.
-    values : array (T,), float64
-        NaN is a missing observation, also at the start and at the end.
-    known : array (T, k) or None
-        Columns of X that are known ahead, at the rows of ``values``, finite; None without any.
-    past : array (T, p) or None
-        Columns of X that are known up to the present only. Missing values are filled from before,
-        and NaN where there is no earlier value.
+    y : array, list, Series or DataFrame
+        (T,) is one series, (T, D) and a wide frame contain one series per column, a list of (T,)
+        arrays contains one series each, and a long frame has one row per ``id`` and ``time``. NaN
+        is a missing observation. Rows of frames are sorted by time, and rows that are missing in
+        a regular step become NaN.
+    X : likewise, optional
+        Further columns: (T, k), for all columns of y; a list of such arrays; a frame with the
+        times of y. A frame may continue after the end of y with values that are known ahead. If
+        neither y nor X has a row in a regular step, the values of the row before are used.
+    past : names of columns of X, or numbers for arrays
+        Columns that are known up to the present only. Missing values are filled from before. All
+        other columns are known ahead, and complete.
+    id, time, target : names of the columns of a long frame
+        ``time`` is also the column of times of a wide frame of polars or PyArrow, where it can
+        be left out if there is only one column of dates.
     """
-
-    name: Hashable | None
-    values: Array
-    known: Array | None = None
-    past: Array | None = None
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    @property
-    def start(self) -> int:
-        """The number of rows before the first observation."""
-        return int(np.argmax(~np.isnan(self.values)))
-
-    def until(self, stop: int) -> History:
-        """Return the rows before row ``stop``."""
-        known = None if self.known is None else self.known[:stop]
-        past = None if self.past is None else self.past[:stop]
-        return History(self.name, self.values[:stop], known, past)
-
-    def then(self, after: History) -> History:
-        """Return the history with the rows of another appended."""
-        known, past = self.known, self.past
-        if known is not None and after.known is not None:
-            known = np.vstack([known, after.known])
-        if past is not None and after.past is not None:
-            past = np.vstack([past, filled_forward(after.past, past[-1])])
-        return History(self.name, np.concatenate([self.values, after.values]), known, past)
+    form, data = identify(y, LongNames(id, time, target), "y")
+    labels, tables = read_y(form, data, "y")
+    longest = max(tables, key=lambda table: len(table.times))
+    for table in tables:
+        if not len(table.times):
+            got = Words(f"0 rows{in_series(table.labels[0])}")
+            raise bad_argument("y", got, "at least one row in each series")
+    beside = {} if X is None else read_X(X, form, "X", [table.times for table in tables])
+    names = next(iter(beside.values())).labels if beside else ()
+    columns = Columns.of(names, past, form.is_array)
+    drivers = Drivers(beside, columns, "X") if beside else None
+    step = getattr(data.index, "freq", None) if form.kind in ("series", "wide") else None
+    if step is None or not is_date(longest.times) or step.n < 1:
+        step = detect_step(longest.times, "y", longest.labels[0] if len(tables) > 1 else None)
+    return Panel(align(tables, step, drivers, "y"), labels, columns, form)
 
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """One or more series.
+    """One or more series in the caller's format, which reads further rows and writes results.
 
     Attributes
     ----------
-    histories : tuple of History
-    cycles : tuple of float
-        Day, week and year in steps, as far as they are visible; empty without dates.
-    container : eigenecho.data.containers.PanelFormat
-        The caller's format, which reads further rows and writes results.
-    known_names, past_names : tuple of str
-        Columns of X; "x0", "x1", … for arrays.
+    histories : tuple of History (n,)
+    labels : pandas Index or tuple (n,)
+        The series: columns of a wide frame, ids of a long one, the name of a Series; numbers for
+        arrays.
+    columns : Columns
+        Columns of X.
+    form : PanelFormat
     """
 
     histories: tuple[History, ...]
-    cycles: tuple[float, ...]
-    container: Any
-    known_names: tuple[str, ...] = ()
-    past_names: tuple[str, ...] = ()
+    labels: Any
+    columns: Columns
+    form: PanelFormat
 
     def __len__(self) -> int:
         return len(self.histories)
 
-
-def filled_forward(values: Array, before: Array | None = None) -> Array:
-    """Return columns (T, p) with NaN replaced by the last number before it.
-
-    ``before`` is the row before the first. NaN stays where there is no earlier number.
-    """
-    first = np.full(values.shape[1], np.nan) if before is None else before
-    whole = np.vstack([first, values])
-    rows = np.where(np.isnan(whole), 0, np.arange(len(whole))[:, None])
-    return np.take_along_axis(whole, np.maximum.accumulate(rows, axis=0), axis=0)[1:]
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Labels of the columns of X, in the order of the fit.
-
-    Columns of arrays are ``numbered``, with the names "x0", "x1", …; ``past`` contains the labels
-    of those that are known up to the present only.
-    """
-
-    labels: tuple[Hashable, ...] = ()
-    past: tuple[Hashable, ...] = ()
-    numbered: bool = False
-
-    def check(self) -> None:
-        """Raise if a file has duplicate columns, or columns of ``past`` that do not exist."""
-        for labels in (self.labels, self.past):
-            if len(set(labels)) < len(labels) or not set(labels) <= set(self.labels):
-                raise bad_argument("columns", labels, "unique names of columns")
-        numbers = [*map(type, self.labels)] == [int] * len(self.labels)
-        if self.numbered and not (numbers and self.labels == tuple(range(len(self.labels)))):
-            raise bad_argument("columns", self.labels, "consecutive numbers of columns")
+    @property
+    def known_names(self) -> tuple[str, ...]:
+        """Names of the columns of X that are known ahead; "x0", "x1", … for arrays."""
+        return tuple(map(str, self.columns.known))
 
     @property
-    def known(self) -> tuple[Hashable, ...]:
-        """Labels of the columns that are known ahead."""
-        return tuple(label for label in self.labels if label not in self.past)
+    def past_names(self) -> tuple[str, ...]:
+        """Names of the columns of X that are known up to the present only."""
+        return tuple(map(str, self.columns.past))
 
-    def names(self, labels: Sequence[Hashable]) -> tuple[str, ...]:
-        """Return the names of columns."""
-        return tuple(f"x{label}" if self.numbered else str(label) for label in labels)
+    @cached_property
+    def cycles(self) -> tuple[float, ...]:
+        """Day, week and year in steps, as far as they are visible; empty without dates."""
+        return self.histories[0].clock.cycles
 
-    def split(self, rows: Array) -> tuple[Array, Array]:
-        """Return the columns (T, k) known ahead and (T, p) of the past, of rows (T, c) of X."""
-        known, past = ([self.labels.index(one) for one in part] for part in (self.known, self.past))
-        return rows[:, known], rows[:, past]
+    @property
+    def step(self) -> str:
+        """The step of the first series in words."""
+        return "1 row" if self.form.is_range else self.histories[0].clock.words
 
-    def check_complete(self, known: Array, name: str, times: Any, of: str) -> None:
-        """Raise if columns (T, k) that are known ahead have gaps."""
-        empty = np.isnan(known)
-        if empty.any():
-            row, column = np.unravel_index(int(np.argmax(empty)), known.shape)
+    # Reading --------------------------------------------------------------------------------------
+
+    def read_context(
+        self, y: Any, X: Any = None, *, name: str = "context", X_name: str = "context_X"
+    ) -> Panel:
+        """Read other series or rows of the same format, with the same columns of X and step."""
+        form, labels, histories = self._read(y, X, name, X_name)
+        return Panel(histories, labels, self.columns, form)
+
+    def follow(self, y_new: Any, X_new: Any = None) -> Panel:
+        """Return the panel with new rows, which directly follow the last ones.
+
+        A long frame may omit series without new rows; a list contains empty arrays for them.
+        Without ``X_new``, rows of X that are known ahead are used if X has no other columns.
+        """
+        use_ahead = X_new is None and bool(self.columns.known) and not self.columns.past
+        starts = [len(history) for history in self.histories]
+        _, labels, new = self._read(y_new, X_new, "y_new", "X_new", starts, use_ahead)
+        histories = list(self.histories)
+        for i, history in zip(self._numbers(labels), new, strict=True):
+            self._check_follows(i, history)
+            if use_ahead:
+                history = replace(history, known=self._known_ahead(i, len(history), "X_new"))
+            histories[i] = histories[i].then(history)
+        return replace(self, histories=tuple(histories))
+
+    def future(self, X: Any, horizon: int) -> list[Array]:
+        """Return columns that are known ahead, (horizon, k) after the end of each series.
+
+        Without ``X``, they are the rows of X that followed the end of y.
+        """
+        if not self.columns.known:
+            if X is not None:
+                wanted = "None: fit had no X that is known ahead"
+                raise bad_argument("X", Words("columns"), wanted)
+            return [np.empty((horizon, 0))] * len(self)
+        if X is None:
+            return [self._known_ahead(i, horizon, "X") for i in range(len(self))]
+        times = [history.clock.ahead(horizon) for history in self.histories]
+        tables = read_X(X, self.form, "X", times, self.columns.known)
+        drivers = Drivers(tables, Columns(self.columns.known), "X", self.columns.past)
+        if self.form.shared:
+            return [drivers.after(None, self.histories[0].clock, horizon)] * len(self)
+        return [drivers.after(h.name, h.clock, horizon) for h in self.histories]
+
+    def _read(
+        self, y: Any, X: Any, name: str, X_name: str, starts: Any = None, use_ahead: bool = False
+    ) -> tuple[PanelFormat, Any, tuple[History, ...]]:
+        """Return the format, labels and rows of further data; ``starts`` of rows that follow."""
+        form, data = identify(y, self.form.names, name)
+        if form.kind != self.form.kind:
+            wanted = f"{KINDS[self.form.kind]}, as in fit"
+            raise bad_argument(name, Words(KINDS[form.kind]), wanted)
+        if starts is not None and form.is_array and len(data) != len(starts):
+            got = Words(f"{len(data)} series")
+            raise bad_argument(name, got, f"{len(starts)} series, as in fit")
+        labels, tables = read_y(form, data, name, starts)
+        clock = self.histories[0].clock
+        check_same_type(tables[0].times, clock.times, name)
+        drivers = None
+        if X is not None:
+            if not self.columns.labels:
+                raise bad_argument(X_name, Words("columns"), "None: fit had no X")
+            times = [table.times for table in tables]
+            beside = read_X(X, form, X_name, times, self.columns.labels)
+            drivers = Drivers(beside, self.columns, X_name)
+        elif self.columns.labels and not use_ahead:
+            listed = ", ".join(map(str, self.columns.labels))
+            raise bad_argument(X_name, None, f"the columns of fit: {listed}")
+        own_steps = {history.name: history.clock.step for history in self.histories}
+        return form, labels, align(tables, clock.step, drivers, name, own_steps, starts is None)
+
+    def _numbers(self, labels: Any) -> list[int]:
+        """Return the positions of the series with new rows."""
+        if self.form.is_array or self.form.kind == "series":
+            return list(range(len(labels)))
+        at = self.labels.get_indexer(labels)
+        if (at < 0).any():
+            got = Words(f"a series {labels.tolist()[int(np.argmax(at < 0))]!r}")
+            raise bad_argument("y_new", got, "series of the fit")
+        if self.form.kind == "wide" and len(at) < len(self.labels):
+            lacking = self.labels.difference(labels, sort=False)[0]
+            raise bad_argument("y_new", Words(f"no column {lacking!r}"), "all series of the fit")
+        return [int(i) for i in at]
+
+    def _check_follows(self, series: int, new: History) -> None:
+        """Raise unless new rows begin one step after the last."""
+        clock = self.histories[series].clock
+        first, wanted = new.clock.times[:1], clock.ahead(1)
+        if len(first) and positions(first, clock.step, wanted)[0] != 0:
+            of = in_series(None if self.form.shared else new.name)
             raise bad_argument(
-                name, Words(f"NaN in column {self.known[column]!r}{of}, at {shown(times[row:])}"),
-                "no gaps in columns that are known ahead",
-                "Fill them, or list the column in past= if it is known up to the present only.",
+                "y_new", Words(f"rows from {shown(first)}{of}"),
+                f"rows from {shown(wanted)}, directly after the last row",
+                "Use NaN for rows that were not observed.",
             )  # fmt: skip
 
-    def check_labels(self, labels: Sequence[Any], allowed: Sequence[Any], name: str) -> None:
-        """Raise if columns are missing, or if others than the allowed ones exist."""
-        if self.numbered and len(labels) != len(self.labels):
-            got = Words(f"{len(labels)} columns")
-            raise bad_argument(name, got, f"{len(self.labels)} columns, as in fit")
-        for label in self.labels:
-            if label not in labels:
-                got = Words(f"columns {', '.join(map(repr, labels[:8]))}")
-                raise bad_argument(name, got, f"a column {label!r}, as in fit")
-        for label in labels:
-            if label not in allowed:
-                raise bad_argument(name, Words(f"a column {label!r}"), "the columns of fit")
+    def _known_ahead(self, series: int, rows: int, name: str) -> Array:
+        """Return rows of X beyond the end of a series."""
+        history = self.histories[series]
+        if len(history.ahead) < rows:
+            of = "" if self.form.shared else f" of series {history.name!r}"
+            end = shown(history.clock.times[-1:])
+            wanted = f"{rows} rows of {', '.join(self.known_names)} after the end{of} ({end})"
+            remedy = f"X in fit has {len(history.ahead)} rows beyond the end."
+            raise bad_argument(name, None, wanted, remedy)
+        return history.ahead[:rows]
+
+    # Writing --------------------------------------------------------------------------------------
+
+    def forecast(self, horizon: int, results: Results) -> Any:
+        """Return results of the rows after the end in the caller's format.
+
+        Results are forecasts, with or without lower and upper bounds, or quantiles only. Arrays
+        are (H,), (H, D) or a list of (H,), ``Forecast`` tuples with bounds, and have a last axis
+        for quantiles. Frames have one column per result: forecast, lower, upper, q0.1, ….
+        """
+        if self.form.is_array:
+            if "forecast" not in results:
+                series = zip(*results.values(), strict=True)
+                return self._arrays([np.stack(quantiles, axis=1) for quantiles in series])
+            if len(results) == 1:
+                return self._arrays(results["forecast"])
+            if self.form.kind == "list":
+                return list(map(Forecast, *results.values()))
+            return Forecast(*map(self._arrays, results.values()))
+        clocks = [history.clock for history in self.histories]
+        after = {clock: clock.ahead(horizon) for clock in dict.fromkeys(clocks)}
+        if self.form.kind == "long":
+            times = [after[clock] for clock in clocks]
+            return self._long(self.labels, {self.form.names.time: times}, results)
+        index = self._index(after[clocks[0]])
+        if self.form.kind == "series":
+            return _series_result(results, index, self.labels[0])
+        wide = _wide_result(results, index, self.labels)
+        return self._written(wide, None, [self.form.index_name])
+
+    def rolling(self, origins: Sequence[Array], values: Sequence[Array]) -> Any:
+        """Return forecasts (O, H) after rows of each series, in the caller's format.
+
+        Arrays are (O, H), (O, H, D) or a list of (O, H). Frames become a long frame of id, cutoff,
+        time and forecast.
+        """
+        if self.form.is_array:
+            return np.stack(values, -1) if self.form.kind == "columns" else self._arrays(values)
+        cutoffs, times = [], []
+        for history, rows, part in zip(self.histories, origins, values, strict=True):
+            horizon, rows = part.shape[1], np.asarray(rows)
+            longer = joined([history.times, history.clock.ahead(horizon)])
+            cutoffs.append(longer[rows].repeat(horizon))
+            times.append(longer[(rows[:, None] + np.arange(1, horizon + 1)).ravel()])
+        labels = self.labels.to_flat_index()
+        if labels[0] is None:
+            labels = labels.fillna("y")
+        forecasts = {"forecast": [part.ravel() for part in values]}
+        return self._long(labels, {"cutoff": cutoffs, self.form.names.time: times}, forecasts)
+
+    def _arrays(self, results: Any) -> Any:
+        if self.form.kind == "single":
+            return results[0]
+        return np.stack(results, axis=1) if self.form.kind == "columns" else list(results)
+
+    def _long(self, labels: Any, times: Mapping[Any, Sequence[Any]], results: Results) -> Any:
+        """Return a long frame: id, times and one column per result."""
+        import pandas
+
+        counts = [len(part) for part in next(iter(times.values()))]
+        columns = {self.form.names.id: labels.repeat(counts)}
+        columns |= {name: joined(parts) for name, parts in times.items()}
+        columns |= {name: np.concatenate(list(parts)) for name, parts in results.items()}
+        return self._written(pandas.DataFrame(columns), self.form.names.id, list(times))
+
+    def _written(self, frame: Any, id: Hashable, times: Sequence[Hashable]) -> Any:
+        """Return a pandas frame in the caller's library."""
+        return frame if self.form.frame is None else self.form.frame.write(frame, id, times)
+
+    def _index(self, times: Any) -> Any:
+        """Return the times of a result as an index."""
+        import pandas
+
+        name = self.form.index_name
+        if not isinstance(times, np.ndarray):
+            return times.rename(name)
+        if self.form.is_range:
+            step, first = int(self.histories[0].clock.step), int(times[0])
+            return pandas.RangeIndex(first, first + len(times) * step, step, name=name)
+        return pandas.Index(times, name=name)
 
 
-def choose(labels: Sequence[Hashable], past: Any, numbered: bool = False) -> Columns:
-    """Return the columns of a fit, of which ``past`` lists those that are not known ahead."""
-    if isinstance(past, (str, int, np.integer)):
-        past = (past,)
-    items = list(past) if hasattr(past, "__iter__") else [] if past is None else [past]
-    if items and not labels:
-        raise bad_argument("past", past, "no columns if there is no X", "Pass the columns as X.")
-    own: dict[Any, Hashable] = {label: label for label in labels}
-    own |= {f"x{label}": label for label in labels} if numbered else {}
-    for label in items:
-        if not isinstance(label, Hashable) or isinstance(label, (bool, np.bool_, float)):
-            raise bad_argument("past", past, "names of columns of X, or numbers for arrays")
-        if label not in own:
-            raise unknown_name("past", label, [str(one) for one in labels])
-    columns = tuple(own[label] for label in items)
-    if len(set(columns)) < len(columns):
-        raise bad_argument("past", past, "each column once")
-    return Columns(tuple(labels), columns, numbered)
+def _series_result(results: Results, index: Any, label: Hashable) -> Any:
+    """Return a Series for one result, a frame for several."""
+    import pandas
+
+    if list(results) == ["forecast"]:
+        return pandas.Series(results["forecast"][0], index=index, name=label)
+    return pandas.DataFrame({name: parts[0] for name, parts in results.items()}, index=index)
+
+
+def _wide_result(results: Results, index: Any, labels: Any) -> Any:
+    """Return one column per series; several results are on a further level of the columns."""
+    import pandas
+
+    if list(results) == ["forecast"]:
+        return pandas.DataFrame(np.stack(results["forecast"], 1), index=index, columns=labels)
+    columns = {
+        (*(label if isinstance(label, tuple) else (label,)), name): results[name][i]
+        for i, label in enumerate(labels)
+        for name in results
+    }
+    return pandas.DataFrame(columns, index).rename_axis(columns=[*labels.names, None])

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from eigenecho.checks import as_array
+from eigenecho.checks import as_array, check_known
 from eigenecho.data.clock import as_numbers, is_date, is_period, shown, with_room
 from eigenecho.errors import ENCODE, Words, bad_argument, not_finite, not_numbers, place
 from eigenecho.frames import FrameFormat, is_table, to_pandas
@@ -39,6 +39,11 @@ NOT_NUMBERS = (str, bytes, complex, np.complexfloating, np.datetime64, np.timede
 """Types that ``float`` may convert, but that are not real numbers."""
 
 
+def in_series(label: Hashable | None) -> str:
+    """Return the words that name a series in errors, none for a single series."""
+    return "" if label is None else f" in series {label!r}"
+
+
 class LongNames(NamedTuple):
     """Names of the columns of a long frame."""
 
@@ -56,87 +61,114 @@ class Table:
     labels: Sequence[Hashable]
 
 
-class Source(NamedTuple):
-    """The argument y in a form that tables can be read from.
+class PanelFormat(NamedTuple):
+    """The caller's format of y.
 
-    ``items`` is a list of columns for arrays, else a pandas object. ``index_name`` and ``is_range``
-    describe the index of a Series or wide frame.
+    Attributes
+    ----------
+    kind : {"single", "columns", "list", "series", "wide", "long"}
+        Arrays (T,) and (T, D), a list of arrays, or a Series, wide frame or long frame.
+    names : LongNames
+    index_name, is_range : Hashable, bool
+        Name and type (RangeIndex) of the index of a Series or wide frame; arrays have a range.
+    frame : FrameFormat or None
+        The library of frames that are not of pandas.
     """
 
     kind: str
-    items: Any
+    names: LongNames
     index_name: Hashable = None
     is_range: bool = False
-    format: FrameFormat | None = None
+    frame: FrameFormat | None = None
+
+    def check(self) -> None:
+        """Raise if a file contains an unknown kind."""
+        check_known(self.kind, "kind", KINDS)
+
+    @property
+    def is_array(self) -> bool:
+        """Return True for arrays and lists of arrays."""
+        return self.kind in ARRAYS
+
+    @property
+    def shared(self) -> bool:
+        """Return True if all series have the same rows."""
+        return self.kind not in ("list", "long")
 
 
-def identify(y: Any, names: LongNames, name: str) -> Source:
-    """Return the kind and the content of y."""
-    native = None
-    if not isinstance(y, (np.ndarray, list, tuple)):
-        y, native = to_pandas(y, name)
+def identify(y: Any, names: LongNames, name: str) -> tuple[PanelFormat, Any]:
+    """Return the format of y, and its data: a list of columns for arrays, else a pandas object."""
+    y, native = (y, None) if isinstance(y, np.ndarray) else to_pandas(y, name)
     if not hasattr(y, "iloc"):
-        return Source(*_array_columns(y, name), is_range=True)
+        kind, arrays = _array_columns(y, name)
+        return PanelFormat(kind, names, is_range=True), arrays
     if not len(y):
         raise bad_argument(name, Words("0 rows"), "at least one row")
     if y.ndim == 2:
         _check_names(names)
         _check_unique(y.columns, name)
         if all(column in y.columns for column in names):
-            return Source("long", y, format=FrameFormat.of(native, names.id, names.time))
+            return PanelFormat("long", names, frame=FrameFormat.of(native, *names[:2])), y
         columns = set(y.columns)
         is_partial = names.time in columns if native is None else set(names[1:]) < columns
         if is_partial or names.id in columns or names.id in y.index.names:
-            raise _not_long(name, names)
+            listed = ", ".join(map(repr, names))
+            got = Words(f"a DataFrame without all of the columns {listed}")
+            wanted = "a long frame with these columns, or a wide one with the times as index"
+            remedy = "Name the columns of a long frame by Forecaster(id=, time=, target=)."
+            raise bad_argument(name, got, wanted, remedy)
         y = _with_index(y, native, names.time, name)
         if not y.shape[1]:
             raise bad_argument(name, Words("0 columns"), "one column per series")
     is_range = hasattr(y.index, "start") and hasattr(y.index, "stop")
-    form = FrameFormat.of(native, None, y.index.name)
-    return Source("series" if y.ndim == 1 else "wide", y, y.index.name, is_range, form)
+    kind, frame = "series" if y.ndim == 1 else "wide", FrameFormat.of(native, None, y.index.name)
+    return PanelFormat(kind, names, y.index.name, is_range, frame), y
 
 
 def read_y(
-    source: Source, names: LongNames, name: str, starts: Sequence[int] | None = None
+    form: PanelFormat, y: Any, name: str, starts: Sequence[int] | None = None
 ) -> tuple[Any, list[Table]]:
     """Return the labels of all series and their tables: one, or one per series.
 
     Rows of arrays have row numbers as times, which begin at 0 or at ``starts``.
     """
-    kind, y = source.kind, source.items
-    if kind in ARRAYS:
-        return _array_tables(kind, y, name, starts or [0] * len(y))
-    if kind == "long":
-        extra = [column for column in y.columns if column not in names]
+    if form.is_array:
+        return _array_tables(form.kind, y, name, starts or [0] * len(y))
+    if form.kind == "long":
+        extra = [column for column in y.columns if column not in form.names]
         if extra:
             raise bad_argument(
-                name, Words(f"a column {extra[0]!r}"), f"only {', '.join(map(repr, names))}",
+                name, Words(f"a column {extra[0]!r}"), f"only {', '.join(map(repr, form.names))}",
                 "Pass columns that help to forecast as X.",
             )  # fmt: skip
-        ids, tables = _long_tables(y, [names.target], names, name)
+        ids, tables = _long_tables(y, [form.names.target], form.names, name)
         for label, table in tables.items():
             table.labels = [label]
         return ids, list(tables.values())
-    if kind == "series":
-        labels, values = _one_label(y.name), as_floats(y, name)[:, None]
+    if form.kind == "series":
+        import pandas
+
+        labels = pandas.Index([y.name], dtype=object, tupleize_cols=False)
+        values = as_floats(y, name)[:, None]
     else:
         labels, values = y.columns, _matrix(y, name)
     return labels, [_sorted_table(_times(y.index, name), values, labels, name)]
 
 
 def read_X(
-    X: Any, kind: str, names: LongNames, name: str, times: Sequence[Any]
+    X: Any, form: PanelFormat, name: str, times: Sequence[Any], labels: Sequence[Hashable] = ()
 ) -> dict[Hashable, Table]:
     """Return the tables of X by series, or under None if all series share one.
 
-    ``times`` are those of the rows of arrays, one per series.
+    ``times`` are those of the rows of arrays, one per series. ``labels`` are those of the columns
+    of arrays, by default "x0", "x1", ….
     """
-    if kind in ARRAYS:
-        if kind != "list":
-            return {None: _array_table(X, times[0], name)}
+    if form.is_array:
+        if form.shared:
+            return {None: _array_table(X, times[0], name, labels)}
         if not isinstance(X, (list, tuple)) or len(X) != len(times):
             raise bad_argument(name, Words(type(X).__name__), f"a list of {len(times)} arrays")
-        tables = (_array_table(x, times[i], f"{name}[{i}]") for i, x in enumerate(X))
+        tables = (_array_table(x, times[i], f"{name}[{i}]", labels) for i, x in enumerate(X))
         return dict(enumerate(tables))
     X, native = to_pandas(X, name)
     if not hasattr(X, "iloc"):
@@ -144,17 +176,18 @@ def read_X(
     if X.ndim == 1:
         X = X.to_frame("x0" if X.name is None else X.name)
     _check_unique(X.columns, name)
-    if kind == "long" and names.time not in X.columns:
+    names, is_long = form.names, form.kind == "long"
+    if is_long and names.time not in X.columns:
         raise bad_argument(name, Words(f"no column {names.time!r}"), "a column of times")
-    X = X if kind == "long" else _with_index(X, native, names.time, name)
-    beside = (names.id, names.time) if kind == "long" else ()
-    labels = tuple(column for column in X.columns if column not in beside)
+    X = X if is_long else _with_index(X, native, names.time, name)
+    beside = (names.id, names.time) if is_long else ()
+    labels = [column for column in X.columns if column not in beside]
     if not labels:
         raise bad_argument(name, Words("no columns"), "at least one column beside the times")
-    if names.id in X.columns and kind == "long":
+    if is_long and names.id in X.columns:
         return _long_tables(X, labels, names, name, flags=True)[1]
-    values = _matrix(X[list(labels)], name, flags=True)
-    stamps = _times(X[names.time] if kind == "long" else X.index, name)
+    values = _matrix(X[labels], name, flags=True)
+    stamps = _times(X[names.time] if is_long else X.index, name)
     return {None: _sorted_table(stamps, values, labels, name)}
 
 
@@ -166,16 +199,14 @@ def _array_columns(y: Any, name: str) -> tuple[str, list[Any]]:
     is_list = isinstance(y, (list, tuple))
     if is_list and any(hasattr(x, "__len__") and not isinstance(x, (str, bytes)) for x in y):
         for i, x in enumerate(y):
-            is_frame = hasattr(x, "iloc") or is_table(x)
-            if is_frame or isinstance(x, (list, tuple)) or np.ndim(x) != 1:
-                has_shape = hasattr(x, "shape") and not is_frame
-                got = f"shape {np.shape(x)}" if has_shape else f"a {type(x).__name__}"
-                raise bad_argument(name, Words(f"{got} in series {i}"), "a list of arrays (T,)")
+            if isinstance(x, (list, tuple)) or np.ndim(_plain(x, f"{name}[{i}]")) != 1:
+                got = Words(f"{type(x).__name__} {getattr(x, 'shape', '')}".rstrip())
+                raise bad_argument(f"{name}[{i}]", got, "an array (T,)")
         return "list", [_plain(x, name) for x in y]
     array = _plain(y, name)
     if array.ndim not in (1, 2) or 0 in array.shape:
-        got = f"shape {array.shape}" if array.ndim else type(y).__name__
-        raise bad_argument(name, Words(got), f"{WANTED}, with at least one row")
+        got = Words(f"shape {array.shape}" if array.ndim else type(y).__name__)
+        raise bad_argument(name, got, f"{WANTED}, with at least one row")
     return ("single", [array]) if array.ndim == 1 else ("columns", list(array.T))
 
 
@@ -187,15 +218,16 @@ def _plain(x: Any, name: str) -> Any:
     return x if isinstance(x, np.ma.MaskedArray) else as_array(x, name, WANTED)
 
 
-def _array_table(x: Any, times: Any, name: str) -> Table:
+def _array_table(x: Any, times: Any, name: str, labels: Sequence[Hashable]) -> Table:
     """Return the table of an array (T, k) or (T,) of X."""
     array = _plain(x, name)
     array = array.reshape(-1, 1) if array.ndim == 1 else array
-    if array.ndim != 2 or len(array) != len(times) or not array.shape[1]:
-        wanted = f"an array (T, k) with {len(times)} rows and at least one column"
+    width = array.shape[1] if array.ndim == 2 else 0
+    if not width or width != (len(labels) or width) or len(array) != len(times):
+        wanted = f"an array ({len(times)}, {len(labels) or 'k ≥ 1'})"
         raise bad_argument(name, Words(f"shape {np.shape(x)}"), wanted)
-    labels = tuple(range(array.shape[1]))
-    return Table(times, _stacked(array.T, labels, name, flags=True), labels)
+    values = _stacked(array.T, range(width), name, flags=True)
+    return Table(times, values, labels or [f"x{i}" for i in range(width)])
 
 
 def _array_tables(
@@ -218,16 +250,6 @@ def _stacked(items: Any, labels: Sequence[Hashable], name: str, flags: bool = Fa
 
 
 # Frames -------------------------------------------------------------------------------------------
-
-
-def _not_long(name: str, names: LongNames) -> ValueError:
-    listed = ", ".join(map(repr, names))
-    return bad_argument(
-        name, Words(f"a DataFrame without all of the columns {listed}"),
-        "a long frame with these columns, or a wide one: one column per series, and the times as "
-        "index",
-        "Name the columns of a long frame by Forecaster(id=, time=, target=).",
-    )  # fmt: skip
 
 
 def _with_index(frame: Any, native: Any, time: Hashable, name: str) -> Any:
@@ -274,11 +296,8 @@ def _parsed(index: Any, name: str) -> Any:
         try:
             return pandas.DatetimeIndex(pandas.to_datetime(index))
         except (ValueError, TypeError, OverflowError) as error:
-            try:
-                invalid = pandas.to_datetime(index, errors="coerce").isna() & ~index.isna()
-                row = int(np.argmax(invalid))
-            except (ValueError, TypeError, OverflowError):
-                row = 0
+            dates = pandas.to_datetime(index, errors="coerce", utc=True)
+            row = int(np.argmax(dates.isna() & ~index.isna()))
             got = Words(f"times such as {str(index[row])[:40]!r} in row {row}")
             remedy = "Convert them with pandas.to_datetime, with format=, dayfirst= or utc=."
             raise bad_argument(name, got, TIMES, remedy) from error
@@ -292,8 +311,7 @@ def _sorted_table(
     order = np.argsort(numbers, kind="stable")
     twice = np.flatnonzero(np.diff(numbers[order]) == 0)
     if twice.size:
-        of = "" if series is None else f" in series {series!r}"
-        got = Words(f"{shown(times[order[twice[:1]]])} twice{of}")
+        got = Words(f"{shown(times[order[twice[:1]]])} twice{in_series(series)}")
         remedy = "Aggregate the rows of one time; local times may need a time zone."
         raise bad_argument(name, got, "unique times", remedy)
     return Table(times[order], values[order], labels)
@@ -345,13 +363,6 @@ def _check_complete(missing: Array, name: str, what: str) -> None:
         raise bad_argument(name, Words(f"no {what} in row {row}"), f"a {what} in each row")
 
 
-def _one_label(name: Any) -> Any:
-    """Return an index with one label, which may be None or a tuple."""
-    import pandas
-
-    return pandas.Index([name], dtype=object, tupleize_cols=False)
-
-
 # Numbers ------------------------------------------------------------------------------------------
 
 
@@ -380,10 +391,8 @@ def as_floats(column: Any, name: str, label: Any = None, flags: bool = False) ->
             values = _object_floats(column, name, label, flags)
         elif hasattr(column, "iloc"):
             values = column.to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
-        elif isinstance(column, np.ma.MaskedArray):
-            values = np.ma.filled(column.astype(np.float64), np.nan)
         else:
-            values = np.array(column, np.float64)
+            values = np.ma.filled(column.astype(np.float64), np.nan)
     large = np.abs(values) > LARGEST
     if large.any():
         row = int(np.argmax(large))

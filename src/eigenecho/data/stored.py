@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.checks import check_known
-from eigenecho.data.clock import Clock, as_numbers, is_date, texts
-from eigenecho.data.containers import PanelFormat
-from eigenecho.data.panel import Columns, History, Panel
-from eigenecho.data.read import ARRAYS, KINDS, LARGEST, LongNames
+from eigenecho.data.align import Columns, History
+from eigenecho.data.clock import Clock, as_numbers, is_date, shown
+from eigenecho.data.panel import Panel
+from eigenecho.data.read import LARGEST, PanelFormat
 from eigenecho.errors import Words, bad_argument
-from eigenecho.frames import FrameFormat
 from eigenecho.schema import stands_for
 from eigenecho.types import Array, GappyArray
 
@@ -33,10 +31,7 @@ YEARS = (1, 9000)
 
 @dataclass(frozen=True)
 class Labels:
-    """The labels of an index, its type ("levels" for several levels), and the level names.
-
-    Arrays have a tuple of numbers, of type "numbers".
-    """
+    """The labels of an index, the names of its levels, and its type ("levels" for several)."""
 
     items: tuple[Hashable, ...]
     levels: tuple[Hashable, ...]
@@ -44,16 +39,12 @@ class Labels:
 
     @classmethod
     def of(cls, index: Any) -> Labels:
-        """Return the labels of a pandas index, or of a tuple."""
-        if isinstance(index, tuple):
-            return cls(index, (), "numbers")
+        """Return the labels of a pandas index."""
         kind = str(index.dtype) if TYPES.fullmatch(str(index.dtype)) else "object"
         return cls(tuple(index), tuple(index.names), "levels" if index.nlevels > 1 else kind)
 
     def restored(self) -> Any:
-        """Return an index of unique labels, or a tuple."""
-        if self.kind == "numbers":
-            return self.items
+        """Return an index of unique labels."""
         import pandas
 
         if self.kind == "levels":
@@ -70,10 +61,7 @@ class Labels:
 
 @dataclass(frozen=True, eq=False)
 class Times:
-    """The last time of each series as a number, the type of times, and the step.
-
-    ``steps`` has one entry for all series, or one each.
-    """
+    """The last time of each series as a number, the type of times, and the step of each series."""
 
     last: Array
     dtype: str
@@ -84,37 +72,32 @@ class Times:
         """Return the times of clocks, if they can be restored."""
         dtype = str(clocks[0].times.dtype)
         last = np.array([as_numbers(clock.times)[-1] for clock in clocks])
-        words = tuple(_to_word(clock.step) for clock in clocks)
-        sample = dict(zip(words, clocks, strict=True))
-        some = np.array([as_numbers(clock.times)[-1] for clock in sample.values()])
+        times = cls(last, dtype, tuple(_to_word(clock.step) for clock in clocks))
         try:
-            again = cls(some, dtype, tuple(sample)).restored()
-            is_same = all(map(_continue_alike, again, sample.values()))
+            is_same = _ends(times.restored()) == _ends(clocks)
         except (ArithmeticError, LookupError, OSError, TypeError, ValueError):
             is_same = False
         if not is_same:
-            got = Words(f"times of type {dtype} in steps of {words[0]!r}")
+            got = Words(f"times of type {dtype} in steps of {times.steps[0]!r}")
             raise bad_argument("y", got, "steps and a time zone that a file can hold by name")
-        return cls(last, dtype, words[:1] if len(sample) == 1 else words)
+        return times
 
     def restored(self) -> tuple[Clock, ...]:
-        """Return clocks that are able to continue."""
-        last, words = self.last, self.steps
-        if last.ndim != 1 or not len(last) or last.dtype not in (np.int64, np.float64):
-            raise bad_argument("last", Words(f"{last.dtype} {last.shape}"), "a time per series")
-        times = self._times()
-        if len(words) not in (1, len(last)):
-            raise bad_argument("steps", words, "a step for each series")
-        steps = {word: _from_word(word, times) for word in dict.fromkeys(words)}
-        clocks = tuple(
-            Clock(times[i : i + 1], steps[words[i % len(words)]]) for i in range(len(last))
-        )
-        for clock in clocks:
-            after = clock.ahead(2)
-            if len(after) != 2 or not clock.times[0] < after[0] < after[1]:
-                raise bad_argument("steps", clock.step, "a step forward")
-        _ = clocks[0].cycles, clocks[0].words
-        return clocks
+        """Return clocks that are able to continue; equal ones are one object."""
+        if not self.steps or self.last.shape != (len(self.steps),):
+            got = Words(f"shape {self.last.shape}")
+            raise bad_argument("last", got, f"the last times of {len(self.steps)} series")
+        times, keys = self._times(), list(zip(self.last.tolist(), self.steps, strict=True))
+        clocks: dict[Any, Clock] = {}
+        for i, key in enumerate(keys):
+            if key not in clocks:
+                clock = Clock(times[i : i + 1], _from_word(self.steps[i], times))
+                after = clock.ahead(2)
+                if len(after) != 2 or not clock.times[0] < after[0] < after[1]:
+                    raise bad_argument("steps", clock.step, "a step forward")
+                _ = clock.cycles, clock.words  # which must exist
+                clocks[key] = clock
+        return tuple(clocks[key] for key in keys)
 
     def _times(self) -> Any:
         last, types = self.last, TIME_TYPES.fullmatch(self.dtype)
@@ -134,59 +117,18 @@ class Times:
         return times if zone is None else times.tz_localize("UTC").tz_convert(zone)
 
 
-@stands_for(PanelFormat)
-@dataclass(frozen=True, eq=False)
-class StoredFormat:
-    """A ``PanelFormat``; times and rows ahead that all series share are stored once."""
-
-    kind: str
-    labels: Labels
-    times: Times
-    ahead: tuple[Array, ...]
-    columns: Columns
-    names: LongNames
-    index_name: Hashable
-    is_range: bool
-    frame: FrameFormat | None
-
-    @classmethod
-    def of(cls, form: PanelFormat) -> StoredFormat:
-        """Return the parts of a format."""
-        own = slice(1 if form.shared else None)
-        parts = vars(form) | {"labels": Labels.of(form.labels), "ahead": form.ahead[own]}
-        return cls(times=Times.of(parts.pop("clocks")[own]), **parts)
-
-    def restored(self) -> PanelFormat:
-        """Return the format, if its parts are consistent."""
-        check_known(self.kind, "kind", KINDS)
-        labels, clocks, ahead = self.labels.restored(), self.times.restored(), self.ahead
-        is_shared, is_array = self.kind not in ("list", "long"), self.kind in ARRAYS
-        numbers = (None,) if self.kind == "single" else tuple(range(len(labels)))
-        if is_array != isinstance(labels, tuple) or (is_array and labels != numbers):
-            raise bad_argument("labels", labels, "labels of the series")
-        if is_array and not (self.is_range and self.columns.numbered and self.frame is None):
-            raise bad_argument("is_range", self.is_range, "rows of arrays")
-        if self.is_range and type(clocks[0].step) is not int:
-            raise bad_argument("is_range", True, "False, unless steps are integers")
-        count = 1 if is_shared else len(labels)
-        if not count or len(clocks) != count or len(ahead) != count:
-            raise bad_argument("times", Words(f"{len(clocks)} times"), f"{count} times")
-        for rows in ahead:
-            check_floats(rows, "ahead", None, len(self.columns.known))
-        if self.kind in ("series", "single") and len(labels) != 1:
-            raise bad_argument("labels", len(labels), "one series")
-        if is_shared:
-            clocks, ahead = clocks * len(labels), ahead * len(labels)
-        rest = self.columns, self.names, self.index_name, self.is_range, self.frame
-        return PanelFormat(self.kind, labels, clocks, ahead, *rest)
-
-
 @stands_for(Panel)
 @dataclass(frozen=True, eq=False)
 class StoredPanel:
-    """A ``Panel``: values of each series, and columns of X, once if all series share them."""
+    """A ``Panel``; times and columns of X that all series share are stored once.
 
-    holder: PanelFormat
+    Labels of arrays are not stored.
+    """
+
+    labels: Labels | None
+    columns: Columns
+    form: PanelFormat
+    times: Times
     series: tuple[GappyArray, ...]
     known: tuple[Array, ...]
     past: tuple[GappyArray, ...]
@@ -194,44 +136,63 @@ class StoredPanel:
     @classmethod
     def of(cls, panel: Panel) -> StoredPanel:
         """Return the parts of a panel."""
-        form = panel.container
-        beside = panel.histories[:1] if form.shared else panel.histories
-        known = tuple(history.known for history in beside if history.known is not None)
-        past = tuple(history.past for history in beside if history.past is not None)
-        return cls(form, tuple(history.values for history in panel.histories), known, past)
+        histories, form = panel.histories, panel.form
+        different = histories[:1] if form.shared else histories
+        return cls(
+            None if form.is_array else Labels.of(panel.labels),
+            panel.columns,
+            form,
+            Times.of([history.clock for history in different]),
+            tuple(history.values for history in histories),
+            tuple(history.known for history in different),
+            tuple(history.past for history in different),
+        )
 
     def restored(self) -> Panel:
         """Return the panel, if its parts are consistent."""
-        form, series = self.holder, self.series
-        count, columns = len(form.labels), form.columns
-        if len(series) != count or (form.shared and len({len(one) for one in series}) > 1):
-            raise bad_argument("series", Words(f"{len(series)} series"), f"rows of {count}")
-        for values in series:
+        form, columns, labels = self.form, self.columns, self._read_labels()
+        for values in self.series:
             check_floats(values, "series", None)
             if np.isnan(values).all():
                 raise bad_argument("series", Words("nothing but NaN"), "observations")
-        if form.kind in ARRAYS and any(
-            clock.times[-1] != len(values) - 1
-            for clock, values in zip(form.clocks, series, strict=True)
-        ):
+        lengths = [len(values) for values in self.series]
+        if form.shared and len(set(lengths)) > 1:
+            raise bad_argument("series", Words("other lengths"), "series that share their rows")
+        clocks = self._each("times", self.times.restored())
+        if form.is_range and type(clocks[0].step) is not int:
+            raise bad_argument("is_range", True, "False, unless steps are integers")
+        if form.is_array and [clock.times[-1] + 1 for clock in clocks] != lengths:
             raise bad_argument("times", Words("other times"), "row numbers")
-        known = self._columns("known", len(columns.known))
-        past = self._columns("past", len(columns.past))
-        histories = tuple(map(History, form.labels, series, known, past))
-        names = columns.names(columns.known), columns.names(columns.past)
-        return Panel(histories, form.clocks[0].cycles, form, *names)
+        known, past = self._each("known", self.known), self._each("past", self.past)
+        for i, length in enumerate(lengths):
+            check_floats(known[i], "known", None, len(columns.known))
+            check_floats(past[i], "past", length, len(columns.past))
+            if len(known[i]) < length:
+                raise bad_argument("known", Words(f"{len(known[i])} rows"), f"{length} rows")
+        histories = map(History, labels, self.series, clocks, known, past)
+        return Panel(tuple(histories), labels, columns, form)
 
-    def _columns(self, name: str, width: int) -> Sequence[Array | None]:
-        """Return columns (T, width) of each series, None if there are none."""
-        columns, count = getattr(self, name), len(self.series)
-        beside = self.series[:1] if self.holder.shared else self.series
-        if len(columns) != len(beside) * bool(width):
-            raise bad_argument(name, Words(f"{len(columns)} arrays"), f"{width} columns of X")
-        for rows, values in zip(columns, beside, strict=False):
-            check_floats(rows, name, len(values), width)
-        if not width:
-            return [None] * count
-        return columns * count if self.holder.shared else columns
+    def _read_labels(self) -> Any:
+        """Return the labels of the series: numbers for arrays, None for a single one."""
+        form, count = self.form, len(self.series)
+        if form.is_array != (self.labels is None):
+            raise bad_argument("labels", self.labels, "labels of frames only")
+        if form.is_array and not (form.is_range and form.frame is None):
+            raise bad_argument("is_range", form.is_range, "rows of arrays")
+        labels: Any = (None,) if form.kind == "single" else tuple(range(count))
+        if self.labels is not None:
+            labels = self.labels.restored()
+        if len(labels) != count or not count or (form.kind == "series" and count > 1):
+            got = Words(f"{len(labels)} labels")
+            raise bad_argument("labels", got, f"one for each of {count} series")
+        return labels
+
+    def _each(self, name: str, items: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return an item for each series, of one or as many as there are."""
+        count = len(self.series)
+        if len(items) != (1 if self.form.shared else count):
+            raise bad_argument(name, Words(f"{len(items)} of them"), "one for each series")
+        return items * count if self.form.shared else items
 
 
 def check_floats(array: Array, name: str, *shape: int | None) -> None:
@@ -271,6 +232,7 @@ def _from_word(word: Any, times: Any) -> Any:
     return pandas.tseries.frequencies.to_offset(word)
 
 
-def _continue_alike(one: Clock, other: Clock) -> bool:
-    """Return True if clocks continue with the same local times."""
-    return bool(one.step == other.step and texts(one.times[-1:]) == texts(other.times[-1:]))
+def _ends(clocks: Sequence[Clock]) -> list[tuple[Any, str]]:
+    """Return the step and the last time of clocks."""
+    ends = {clock: (clock.step, shown(clock.times[-1:])) for clock in dict.fromkeys(clocks)}
+    return [ends[clock] for clock in clocks]

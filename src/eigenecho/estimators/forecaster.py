@@ -22,10 +22,9 @@ from eigenecho.checks import (
     is_finite_number,
 )
 from eigenecho.clients import on_client
-from eigenecho.data.containers import read
 from eigenecho.data.origins import origins as rows_of
 from eigenecho.data.origins import together
-from eigenecho.data.panel import Panel
+from eigenecho.data.panel import Panel, read
 from eigenecho.errors import Words, bad_argument
 from eigenecho.forecasting.backtest import Backtest, run_backtest
 from eigenecho.forecasting.candidates import runner
@@ -221,12 +220,12 @@ class Forecaster(BaseEstimator):
         steps = self._steps(horizon)
         levels = _levels(interval, quantiles)
         if context is not None:
-            panel = panel.container.read_context(context, context_X)
+            panel = panel.read_context(context, context_X)
         elif context_X is not None:
             raise bad_argument("context_X", Words("columns"), "None without a context")
-        forecasts = fitted.forecast(panel, steps, panel.container.future(X, steps))
+        forecasts = fitted.forecast(panel, steps, panel.future(X, steps))
         if not levels:
-            return panel.container.forecast(steps, {"forecast": forecasts})
+            return panel.forecast(steps, {"forecast": forecasts})
         if fitted.bands is None:
             raise ValueError(f"{NO_ERRORS}. Forecast without intervals, or fit more rows.")
         bands = [fitted.quantiles(panel, i, f, levels) for i, f in enumerate(forecasts)]
@@ -236,7 +235,7 @@ class Forecaster(BaseEstimator):
         names = [f"q{level!r}" for level in levels] if interval is None else ["lower", "upper"]
         results = {} if interval is None else {"forecast": forecasts}
         results |= {name: [band[:, j] for band in bands] for j, name in enumerate(names)}
-        return panel.container.forecast(steps, results)
+        return panel.forecast(steps, results)
 
     @takes_tensors
     def rolling(self, y: Any, origins: Any, X: Any = None) -> Any:
@@ -257,7 +256,7 @@ class Forecaster(BaseEstimator):
             The frame has the id, ``cutoff``, the time and ``forecast``.
         """
         fitted = self._fitted
-        panel = fitted.panel.container.read_context(y, X, name="y", X_name="X")
+        panel = fitted.panel.read_context(y, X, name="y", X_name="X")
         horizon = fitted.config.horizon
         rows = rows_of(panel, origins, horizon)
         if panel.known_names:
@@ -265,7 +264,7 @@ class Forecaster(BaseEstimator):
                 if (last := int(places.max())) + horizon >= len(history):
                     expected = f"rows followed by {horizon} rows with the columns known ahead"
                     raise bad_argument("origins", last, expected)
-        return panel.container.rolling(panel, rows, fitted.forecasts(panel, rows, horizon))
+        return panel.rolling(rows, fitted.forecasts(panel, rows, horizon))
 
     @takes_tensors
     def backtest(
@@ -340,7 +339,7 @@ class Forecaster(BaseEstimator):
         if backtest is not None and not isinstance(backtest, Backtest):
             raise bad_argument("backtest", backtest, "a result of forecaster.backtest, or None")
         horizon, panel = fitted.config.horizon, fitted.panel
-        forecasts = fitted.forecast(panel, horizon, panel.container.future(X, horizon))
+        forecasts = fitted.forecast(panel, horizon, panel.future(X, horizon))
         values = contents(fitted, forecasts, float(interval), backtest)
         return write(Path(path), values | {"constructor": constructor_call(self)})
 
@@ -353,7 +352,7 @@ class Forecaster(BaseEstimator):
         candidates are selected again.
         """
         fitted = self._fitted
-        panel = fitted.panel.container.follow(fitted.panel, y_new, X_new)
+        panel = fitted.panel.follow(y_new, X_new)
         with _bar(self.progress) as report:
             run = runner(report=report)
             if fitted.is_naive or not fitted.measures.median_unit:
@@ -440,7 +439,7 @@ class Forecaster(BaseEstimator):
 
     def _read(self, y: Any, X: Any) -> Panel:
         panel = read(y, X, past=self.past, id=self.id, time=self.time, target=self.target)
-        if self.multivariate and not panel.container.shared:
+        if self.multivariate and not panel.form.shared:
             raise bad_argument(
                 "multivariate", True, "False for series that do not share their rows",
                 "Columns of an array or a wide frame do.",

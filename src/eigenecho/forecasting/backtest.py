@@ -315,7 +315,7 @@ def run_backtest(
             prefix = f"origin {number} of {len(rows)}, "
             fitted = fit(known, config, runner(report=report, prefix=prefix))
             naive_fits += [fitted] if fitted.is_naive else []
-            done.append(_forecast(fitted, panel, known, kept, season, interval))
+            done.append(forecast_ahead(fitted, known, kept, season, interval))
             if finished is not None:
                 finished(number, len(rows))
     except KeyboardInterrupt:
@@ -345,21 +345,15 @@ def _up_to(panel: Panel, origins: Array) -> tuple[Panel, list[int]]:
     return replace(panel, histories=histories), kept
 
 
-def _forecast(
-    fitted: FittedForecaster,
-    panel: Panel,
-    known: Panel,
-    kept: Sequence[int],
-    season: int,
-    interval: float,
+def forecast_ahead(
+    fitted: FittedForecaster, known: Panel, kept: Sequence[int], season: int, interval: float
 ) -> list[BacktestForecast]:
-    """Return our forecasts, their bounds and naive forecasts after the end of known series."""
+    """Return our forecasts, their bounds and naive forecasts after the end of known series.
+
+    ``kept`` are the numbers of these series.
+    """
     horizon = fitted.config.horizon
-    ahead = [
-        columns[len(history) : len(history) + horizon]
-        for i, history in zip(kept, known.histories, strict=True)
-        if (columns := panel.histories[i].known) is not None
-    ]
+    ahead = [history.ahead[:horizon] for history in known.histories]
     forecasts = fitted.forecast(known, horizon, ahead)
     levels = [0.5 - interval / 2, 0.5 + interval / 2]
     trials = []
@@ -388,7 +382,7 @@ def _series(panel: Panel) -> Any:
     return pandas.DataFrame(
         {
             "unique_id": pandas.Index(names, tupleize_cols=False).repeat(counts),
-            "ds": joined([panel.container.times(panel, i) for i in range(len(panel))]),
+            "ds": joined([history.times for history in panel.histories]),
             "y": np.concatenate([history.values for history in panel.histories]),
         }
     )

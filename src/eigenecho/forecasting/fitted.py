@@ -66,7 +66,7 @@ class FittedForecaster:
 
     def check(self) -> None:
         """Raise if parts of a file do not fit each other."""
-        if self.config.multivariate and not self.panel.container.shared:
+        if self.config.multivariate and not self.panel.form.shared:
             raise bad_argument("multivariate", True, "False for series with rows of their own")
         if self.bands is not None:
             check_floats(self.bands.growth, "growth", self.config.horizon)

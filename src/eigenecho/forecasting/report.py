@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from eigenecho import pages
+from eigenecho.data.align import History
 from eigenecho.data.clock import texts
-from eigenecho.data.panel import History
 from eigenecho.forecasting.backtest import Backtest, headline, sentences, table
 from eigenecho.forecasting.fitted import FittedForecaster
 from eigenecho.plots.outlook import Outlook, outlook
@@ -55,11 +55,11 @@ def contents(
     panel, errors = fitted.panel, fitted.expected_errors
     order = list(range(len(panel))) if errors is None else list(np.argsort(-errors))
     drawn = [_outlook(fitted, i, forecasts[i], interval) for i in order[:DRAWN]]
-    times, ahead = panel.container.times(panel, order[0]), drawn[0].ahead
+    times, ahead = panel.histories[order[0]].times, drawn[0].ahead
     return {
         "fitted": fitted,
         "horizon": len(forecasts[0]),
-        "step": panel.container.step,
+        "step": panel.step,
         "span": [texts(times[:1])[0], texts(times[-1:])[0]],
         "ahead": [texts(ahead[:1])[0], texts(ahead[-1:])[0]],
         "rows": sum(len(history) for history in panel.histories),
@@ -88,8 +88,7 @@ def _outlook(
         levels = [0.5 - interval / 2, 0.5 + interval / 2]
         lower, upper = fitted.quantiles(panel, series, forecast, levels).T
     rows = min(len(history), max(BEFORE * len(forecast), FEWEST), MOST)
-    times = panel.container.times(panel, series)[-rows:]
-    ahead = panel.container.clocks[series].ahead(len(forecast))
+    times, ahead = history.times[-rows:], history.clock.ahead(len(forecast))
     return Outlook(_name(history), times, history.values[-rows:], ahead, forecast, lower, upper)
 
 

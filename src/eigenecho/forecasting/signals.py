@@ -148,7 +148,7 @@ class KnownColumns:
     @classmethod
     def of(cls, known: Sequence[Array]) -> KnownColumns:
         """Return mean and scale over all series."""
-        rows = np.concatenate(known or [np.zeros((1, 0))])
+        rows = np.concatenate(known)
         deviation, size = rows.std(axis=0), np.abs(rows).max(axis=0)
         # Nothing can be learned about a column that never moved, so it never has an effect.
         return cls(rows.mean(axis=0), np.where(deviation > ROUNDING * size, deviation, NEVER))
@@ -200,14 +200,12 @@ class Measures:
         units = np.array([mean_step(fill_gaps(h.values, season).values) for h in histories])
         # Constant series say nothing about columns, unless there are no others.
         histories = tuple(h for h, unit in zip(histories, units, strict=True) if unit) or histories
-        known = [h.known for h in histories if h.known is not None]
-        past = [h.past for h in histories if h.past is not None]
         return cls(
             season,
             {history.name: i for i, history in enumerate(panel.histories)},
             units,
-            KnownColumns.of(known),
-            _column_steps(past) if past else np.zeros(0),
+            KnownColumns.of([history.known[: len(history)] for history in histories]),
+            _column_steps([history.past for history in histories]),
             multivariate and bool(np.count_nonzero(units) > 1),
         )
 
@@ -229,8 +227,8 @@ class Measures:
         signals = []
         for i, history in enumerate(panel.histories):
             signal = fill_gaps(history.values, self.season)
-            if history.known is not None and history.known.size:
-                columns = np.concatenate([history.known, *ahead[i : i + 1]])
+            if history.known.size:
+                columns = np.concatenate([history.known[: len(history)], *ahead[i : i + 1]])
                 signal = replace(signal, known=self.known.features(columns)[signal.start :])
             signals.append(signal)
         return signals
@@ -242,7 +240,7 @@ class Measures:
         growth = step or signal.unit / (abs(float(signal.values[0])) or signal.unit)
         signal = replace(signal, growth=growth)
         columns, past = [], panel.histories[series].past
-        if past is not None and self.past.size:
+        if self.past.size:
             columns.append(_since_first(past[signal.start :]) / self.past)
         if self.multivariate:
             # Before its first observation a series is taken to be constant. Nothing can be learned

@@ -131,9 +131,7 @@ class EigenechoForecaster(BaseForecaster):
         rows, columns = update_data(self._rows, y), update_data(self._columns, X)
         fitted = self.forecaster_.fitted_
         # Check the rows before they are stored.
-        panel = fitted.panel.container.read_context(
-            self._up_to_now(rows), columns, name="y", X_name="X"
-        )
+        panel = fitted.panel.read_context(self._up_to_now(rows), columns, name="y", X_name="X")
         if update_params:
             self.forecaster_.fitted_ = fitted.on(panel)
         self._rows, self._columns = rows, columns
@@ -177,6 +175,6 @@ class EigenechoForecaster(BaseForecaster):
         """Return the columns of X that are known ahead, or None if there are none."""
         if X is None:
             return None
-        frames: Any = self.forecaster_.fitted_.panel.container
-        known = X.loc[:, ~X.columns.isin(frames.columns.past)]
+        panel: Any = self.forecaster_.fitted_.panel
+        known = X.loc[:, ~X.columns.isin(panel.columns.past)]
         return known if known.shape[1] else None
