@@ -211,13 +211,13 @@ LINES = "date,sales\n" + "".join(f"2023-01-{d:02d},{d}.5\n" for d in range(1, 31
         (LINES.replace("sales", "sale"), {}, ["'sales' is not known", "Did you mean 'sale'?"]),
         (LINES.replace("2023-01-07", "soon"), {}, ["line 8 says 'soon'", "--time"]),
         (LINES.replace("2023-01-07", ""), {}, ["'date' is empty at line 8"]),
-        (LINES + "2023-01-07,1\n", {}, ["2023-01-07 (line 8) and 2023-01-07 (line 32)", "--id"]),
+        (LINES + "2023-01-07,1\n", {}, ["line 8 (2023-01-07); line 32 (2023-01-07)", "--id"]),
         (LINES + "Total,465\n", {}, ["line 32 says 'Total'"]),
         (LINES + "Total,465\n", {"time": "none"}, ["line 32 is a total"]),
         (LINES.replace("sales", "sales,").replace(".5", ",5"), {}, ["without a name", "--sep"]),
         (
             LINES.replace("2023-01-07,7.5\n2023-01-08,8.5\n", ""), {},
-            ["between 2023-01-06 (line 7) and 2023-01-09 (line 8)", "--gaps fill"],
+            ["line 7 (2023-01-06); line 8 (2023-01-09)", "--gaps fill"],
         ),
         (LINES.replace("2023-01-07", "2023-01-07 01:23"), {}, ["no regular step", "line 8"]),
         (
@@ -582,10 +582,13 @@ def test_ids_are_text(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda f: f.drop(index=20), r"2023-03-05 \(line \d+\) and 2023-03-07 .* of series 'a'"),
-        (lambda f: f.iloc[[0, 4, 8]], "of series 'a'"),
-        (lambda f: pd.concat([f, f.iloc[-1:]]), "the same time twice.* of series 'a'"),
-        (lambda f: f.assign(sales=f["sales"].mask(f.index == 20)), "of series 'a' is empty at"),
+        (lambda f: f.drop(index=20), r"\(2023-03-05\); line \d+ \(2023-03-07\) in series 'a'"),
+        (lambda f: f.iloc[[0, 4, 8]], "in series 'a'"),
+        (lambda f: pd.concat([f, f.iloc[-1:]]), "the same time twice.* in series 'a'"),
+        (
+            lambda f: f.assign(sales=f["sales"].mask(f.index == 20)),
+            r"is empty at line 62 .* in series 'a'",
+        ),
         (lambda f: f.assign(shop=f["shop"].mask(f.index == 3)), "'shop' is empty at line"),
     ],
 )

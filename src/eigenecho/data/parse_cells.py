@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from eigenecho.data.read import LARGEST
 from eigenecho.data.read_file import FileFormat
 
 MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "-", "--", "?", ".")
@@ -25,9 +26,6 @@ CONVENTIONS = {
     '--thousands "\'"': (".", "'"), '--decimal , --thousands "\'"': (",", "'"),
 }  # fmt: skip
 """Decimal marks and separators of thousands to suggest, by the options that select them."""
-
-LARGEST = 1e150
-"""Largest absolute value whose square is a floating-point number, with a margin for sums."""
 
 DATES = (
     "%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y",
@@ -65,6 +63,14 @@ def places(cells: Any) -> str:
     """Return the lines of cells and their contents, for an error message."""
     row = cells.index.name
     return listed((f"{row} {line} says {str(cell)!r}" for line, cell in cells.items()), len(cells))
+
+
+def check_filled(cells: Any, wanted: str) -> None:
+    """Raise an error if a cell of a column is empty."""
+    empty = cells[cells.isna() | (cells.astype(str).str.strip() == "")]
+    if len(empty):
+        row = f"{empty.index.name} {empty.index[0]}"
+        raise ValueError(f"column {cells.name!r} is empty at {row}: every row needs {wanted}.")
 
 
 def read_numbers(frame: Any, name: str, form: FileFormat) -> Any:
@@ -148,11 +154,11 @@ def _check_points(name: str, texts: Any, form: FileFormat) -> None:
 
     One number such as 0.5, 12.25 or 1234 decides.
     """
-    pointed = texts[["." in (text or "") for text in texts]]
-    ambiguous, plain = r"[-+]?[1-9]\d{0,2}\.\d{3}", r"[-+]?\d{4,}"
-    if form.decimal or form.thousands or not all(re.fullmatch(ambiguous, t) for t in pointed):
+    pointed = texts[texts.str.contains(".", regex=False, na=False)]
+    is_decided = texts.str.fullmatch(r"[-+]?\d{4,}", na=False).any() or not len(pointed)
+    if form.decimal or form.thousands or is_decided:
         return
-    if len(pointed) and not any(text and re.fullmatch(plain, text) for text in texts):
+    if _convert(pointed, FileFormat(decimal=",")).notna().all():
         raise ValueError(
             f"column {name!r} is ambiguous: points may be decimal points or separate thousands: "
             f"{places(pointed)}. Use --decimal . for decimal points, --decimal , for thousands."
@@ -176,17 +182,20 @@ def find_times(frame: Any, used: list[str], id: str | None, form: FileFormat) ->
         elif (is_distinct and is_time) or (kind == "texts" and (is_distinct or is_time)):
             columns[kind].append(name)
     texts = columns.pop("texts")
-    chosen = next((names[0] for names in columns.values() if names), None)
-    if chosen is None and texts:
+    ranked = [name for names in columns.values() for name in names]
+    if texts and not ranked:
         raise ValueError(
             f"no column has dates, but {texts[0]!r} may: {places(frame[texts[0]].iloc[:1])}. Give "
             "their --date-format, the --time column, or --time none if rows are steps."
         )
-    return chosen
+    return ranked[0] if ranked else None
 
 
 def _kind_of(cells: Any, form: FileFormat) -> str:
-    """Return "dates", "numbers" or "texts", whichever most of the first cells are."""
+    """Return "dates", "numbers" or "texts", whichever most of the first cells are.
+
+    Numbers such as 19870131 are dates.
+    """
     if cells.dtype.kind == "M" or str(cells.dtype).startswith("period"):
         return "dates"
     texts = _texts(cells.iloc[: 50 * SAMPLE]).dropna().iloc[:SAMPLE]
@@ -201,17 +210,15 @@ def _kind_of(cells: Any, form: FileFormat) -> str:
 def read_times(frame: Any, name: str, form: FileFormat) -> tuple[Any, str]:
     """Return a column as dates without a time zone, or as numbers, and a note about time zones."""
     cells = frame[name]
-    missing = cells[cells.isna() | (cells.astype(str).str.strip() == "")]
-    if len(missing):
-        row = f"{missing.index.name} {missing.index[0]}"
-        raise ValueError(f"column {name!r} is empty at {row}: every row needs a time.")
+    check_filled(cells, "a time")
     if str(cells.dtype).startswith("period"):
         return cells.dt.to_timestamp(), ""
     if cells.dtype.kind == "M":
         return _without_zone(cells)
-    if cells.dtype.kind in "iuf" or _kind_of(cells, form) == "numbers":
-        return _number_times(read_numbers(frame, name, form)), ""
-    return _read_dates(name, cells.str.strip(), form)
+    if _kind_of(cells, form) == "numbers":
+        values = read_numbers(frame, name, form)
+        return values if (values % 1 != 0).any() else values.astype(np.int64), ""
+    return _read_dates(name, cells.astype(str).str.strip(), form)
 
 
 def _without_zone(cells: Any) -> tuple[Any, str]:
@@ -222,15 +229,6 @@ def _without_zone(cells: Any) -> tuple[Any, str]:
     if (local == local.dt.normalize()).all():
         return local, ""
     return cells.dt.tz_convert("UTC").dt.tz_localize(None), "times are in UTC"
-
-
-def _number_times(values: Any) -> Any:
-    """Return numbers such as 1987 and 1987.5, or dates from numbers such as 19870131."""
-    if (values % 1 != 0).any():
-        return values
-    whole = values.astype(np.int64)
-    dates = _parse(whole.astype(str), "%Y%m%d")
-    return dates if whole.between(19000101, 21001231).all() and dates.notna().all() else whole
 
 
 def _read_dates(name: str, texts: Any, form: FileFormat) -> tuple[Any, str]:

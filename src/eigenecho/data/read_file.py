@@ -86,9 +86,10 @@ def _decode(path: Path, form: FileFormat) -> str:
         data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
     except (OSError, EOFError, zlib.error) as error:
         raise ValueError(f"cannot read {path}: {error}.") from None
-    if data[:4] in (b"PAR1", b"PK\x03\x04"):
-        kind = "Parquet file: rename it to .parquet" if data[:1] + data[2:3] == b"PR" else ""
-        raise ValueError(f"{path} is a {kind or 'spreadsheet or archive: save it as CSV'}.")
+    if data[:4] == b"PAR1":
+        raise ValueError(f"{path} is a Parquet file: rename it to .parquet.")
+    if data[:4] == b"PK\x03\x04":
+        raise ValueError(f"{path} is a spreadsheet or archive: save it as CSV.")
     bom = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
         text = data.decode(form.encoding or bom)

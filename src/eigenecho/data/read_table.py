@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.data.parse_cells import find_times, listed, read_numbers, read_times
+from eigenecho.checks import check_known
+from eigenecho.data.clock import find_step, positions
+from eigenecho.data.parse_cells import check_filled, find_times, listed, read_numbers, read_times
+from eigenecho.data.read import in_series
 from eigenecho.data.read_file import FileFormat, read_file
 from eigenecho.errors import unknown_name
-from eigenecho.types import Array
 
 GAPS = ("error", "fill", "ignore")
 NO_TIME = "none"
@@ -95,8 +96,7 @@ def read_table(
     """
     import pandas
 
-    if gaps not in GAPS:
-        raise unknown_name("--gaps", gaps, GAPS)
+    check_known(gaps, "--gaps", GAPS)
     file = FileFormat(**form)
     frame = read_file(Path(path), file)
     targets = _choose(frame, target, "--target")
@@ -192,13 +192,10 @@ def _read_ids(frame: Any, id: str) -> Any:
     if not id:
         return pandas.Series("", frame.index)
     cells = frame[id]
+    check_filled(cells, "an id")
     # Whole numbers of Parquet files are shown without a decimal point.
-    is_whole = cells.dtype.kind == "f" and (cells.dropna() % 1 == 0).all()
-    ids = (cells.astype("Int64") if is_whole else cells).astype(str).str.strip()
-    if (empty := ids[cells.isna() | (ids == "")]).size:
-        row = f"{frame.index.name} {empty.index[0]}"
-        raise ValueError(f"column {id!r} is empty at {row}: every row needs an id.")
-    return ids
+    is_whole = cells.dtype.kind == "f" and (cells % 1 == 0).all()
+    return (cells.astype(np.int64) if is_whole else cells).astype(str).str.strip()
 
 
 def _check_times(name: str, keys: Any, gaps: str) -> bool:
@@ -206,56 +203,45 @@ def _check_times(name: str, keys: Any, gaps: str) -> bool:
 
     Raise an error if times occur twice, or if they are not regular and ``gaps`` is "error".
     """
-    twice = np.flatnonzero(keys.duplicated())
-    if twice.size:
+    twice = keys[keys.duplicated(keep=False)]
+    if len(twice):
         hint = " If there are several series, name their column: --id." * (not keys["id"].iloc[0])
         raise ValueError(
-            f"column {name!r} has the same time twice: {_between(keys, twice)}. Keep one row for "
-            f"each time.{hint}"
+            f"column {name!r} has the same time twice: {_lines(twice)}. Keep one row for each "
+            f"time.{hint}"
         )
     usual = keys["time"].groupby(keys["id"]).diff().median()
     for _, times in keys["time"].groupby(keys["id"]):
         steps = times.diff().iloc[1:]
-        if _is_regular(times, steps) and not steps.median() > 1.5 * usual:
+        if _is_regular(times) and not steps.median() > 1.5 * usual:
             continue
         if gaps == "error":
-            odd = keys.index.get_indexer([steps.idxmax()])
+            row = keys.index.get_loc(steps.idxmax())
             raise ValueError(
-                f"column {name!r} has missing rows, or no regular step: between "
-                f"{_between(keys, odd)}. Use --gaps fill if rows are "
-                "missing, or --gaps ignore to count rows as steps."
+                f"column {name!r} has missing rows, or no regular step: "
+                f"{_lines(keys.iloc[row - 1 : row + 1])}. Use --gaps fill if rows are missing, or "
+                "--gaps ignore to count rows as steps."
             )
         return False
     return True
 
 
-def _is_regular(times: Any, steps: Any) -> bool:
-    """Return True if steps are equal, or those of a calendar: months or business days."""
+def _is_regular(times: Any) -> bool:
+    """Return True if times have a step that the forecaster detects, without gaps."""
     import pandas
 
-    if len(steps) < 2 or steps.nunique() == 1:
+    if len(times) <= 2:
         return True
-    if times.dtype.kind != "M":
-        return bool(np.allclose(steps, steps.iloc[0], rtol=0.01))
-    months = (12 * times.dt.year + times.dt.month).diff().iloc[1:]
-    if months.nunique() == 1 and months.iloc[0] > 0 and times.dt.day.nunique() == 1:
-        return True
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about the type of the result in later versions
-        return pandas.infer_freq(pandas.DatetimeIndex(times)) is not None
+    index = pandas.DatetimeIndex(times) if times.dtype.kind == "M" else times.to_numpy()
+    step = find_step(index)
+    return step is not None and positions(index, step)[-1] == len(index) - 1
 
 
-def _between(keys: Any, rows: Array) -> str:
-    """Return the times of rows and of those before them, for an error message."""
-    shown = []
-    for i in rows:
-        ends = (
-            f"{as_text(keys['time'].iloc[k])} ({keys.index.name} {keys.index[k]})"
-            for k in (i - 1, i)
-        )
-        of = f" of series {keys['id'].iloc[i]!r}" if keys["id"].iloc[i] else ""
-        shown.append(f"{' and '.join(ends)}{of}")
-    return listed(shown, len(rows))
+def _lines(keys: Any) -> str:
+    """Return the lines of rows, their times and the first series, for an error message."""
+    times = keys["time"].items()
+    lines = (f"{keys.index.name} {line} ({as_text(time)})" for line, time in times)
+    return listed(lines, len(keys)) + in_series(keys["id"].iloc[0] or None)
 
 
 def as_text(time: Any) -> str:
@@ -276,10 +262,5 @@ def _check_cells(cells: Any, keys: Any, inside: Any, kept: Any, gaps: str, is_in
         remedy = "Inputs must be known here: fill in these cells."
     empty = cells.isna() & (kept if is_input else inside & filled.notna() & (gaps != "fill"))
     if empty.any():
-        empty = keys[empty]
-        of = f" of series {empty['id'].iloc[0]!r}" if empty["id"].iloc[0] else ""
-        shown = (f"{empty.index.name} {row} ({as_text(t)})" for row, t in empty["time"].items())
-        raise ValueError(
-            f"column {cells.name!r}{of} is empty at {listed(shown, len(empty))}. {remedy}"
-        )
+        raise ValueError(f"column {cells.name!r} is empty at {_lines(keys[empty])}. {remedy}")
     return cells
