@@ -28,7 +28,7 @@ from typer.testing import CliRunner
 import eigenecho as ee
 from eigenecho.cli import forecast as command
 from eigenecho.cli.app import app
-from eigenecho.cli.terminal import print_warnings
+from eigenecho.cli.terminal import command_line, print_warnings
 from eigenecho.data.read_file import FileFormat
 from eigenecho.data.read_table import read_table
 from eigenecho.forecasting import backtest
@@ -202,7 +202,8 @@ def test_every_option_is_in_the_command(data, monkeypatch, tmp_path):
     commands = []
 
     def stop(*_):
-        commands.append(command._command(inspect.currentframe().f_back.f_locals["context"]))
+        context = inspect.currentframe().f_back.f_locals["context"]
+        commands.append(command_line(context, "force", "quiet"))
         raise ValueError("enough")
 
     monkeypatch.setattr(command, "_describe", stop)

@@ -46,10 +46,14 @@ def backtested(truth, made, scale=None, ids=("a",)):
     ("ours", "theirs", "word"),
     [
         ([1.0, 1.2, 0.9], [2.0, 2.2, 2.1], "beats"),
-        ([1.0, 3.0, 0.9], [2.0, 2.2, 2.1], "not clearly"),
-        ([1.0, 1.0], [2.0, 2.0], "not clearly"),  # two blocks can win by chance
-        ([1.0], [2.0], "not clearly"),
-        ([1.99, 2.18, 2.08], [2.0, 2.2, 2.1], "not clearly"),  # consistent, but negligible
+        ([1.0, 3.0, 0.9], [2.0, 2.2, 2.1], "does not clearly beat"),
+        ([1.0, 1.0], [2.0, 2.0], "does not clearly beat"),  # two blocks can win by chance
+        ([1.0], [2.0], "does not clearly beat"),
+        (
+            [1.99, 2.18, 2.08],
+            [2.0, 2.2, 2.1],
+            "does not clearly beat",
+        ),  # consistent, but negligible
         ([2.0, 2.0, 2.0], [2.0, 2.0, 2.0], "does not beat"),
         ([2.0, 2.0, 4.0], [2.1, 2.1, 2.1], "does not beat"),
         ([0.0, 0.0, 0.0], [0.0, 0.0, 0.0], "does not beat"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
@@ -12,24 +11,14 @@ from typing import Annotated, Any
 from rich.console import Console
 from typer import Argument, Context, Option
 
-from eigenecho.cli.forecast_page import write_page
-from eigenecho.cli.forecast_table import forecast_table, write_predictions
-from eigenecho.cli.terminal import (
-    check_target,
-    fail,
-    make_writable,
-    print_warnings,
-    progress,
-    say,
-)
+from eigenecho.cli import terminal
+from eigenecho.cli.forecast_table import forecast_table, write_page, write_predictions
 from eigenecho.cli.verdict import MARKS, verdicts
 from eigenecho.data.read_file import NEEDS_PYARROW, PARQUET
 from eigenecho.data.read_table import LAST, TableSeries, as_text, read_table
 from eigenecho.estimators.forecaster import Forecaster
-from eigenecho.forecasting.report import constructor_call
 from eigenecho.pages import format_duration
 
-COLOURS = {"beats": "blue", "not clearly": "yellow", "does not beat": "red"}
 KINDS = {"page": (".html", ".htm"), "table": (".csv", *PARQUET), "model": (".safetensors",)}
 """Endings of the files that are written."""
 
@@ -102,8 +91,8 @@ def forecast(
             multivariate=multivariate,
             **_long_names(series),
         )
-        bars = progress(console, {"testing": 1, "forecasting": 1}, "step")
-        with print_warnings(console), bars as on_progress:
+        bars = terminal.progress(console, {"testing": 1, "forecasting": 1}, "step")
+        with terminal.print_warnings(console), bars as on_progress:
             result = forecast_table(
                 series, forecaster, blocks=blocks, interval=share, progress=on_progress
             )
@@ -111,23 +100,29 @@ def forecast(
         if "model" in files:
             forecaster.save(files["model"])
         if "page" in files:
-            code = _python_lines(context, forecaster, result.backtest.planned, share)
-            made_by = {"command": _command(context), "seconds": perf_counter() - start}
-            write_page(result, files["page"], data.name, files["table"].name, code, made_by)
+            origin = {
+                "source": data.name,
+                "predictions": files["table"].name,
+                "reading": _read_arguments(context),
+                "command": terminal.command_line(context, "force", "quiet"),
+                "seconds": perf_counter() - start,
+            }
+            write_page(result, files["page"], origin)
     except (ValueError, OSError) as error:
-        raise fail(error) from None
+        raise terminal.fail(error) from None
     except ImportError as error:
-        raise fail(f"{error}: pip install 'eigenecho[cli]'") from None
+        raise terminal.fail(f"{error}: pip install 'eigenecho[cli]'") from None
     except (ArithmeticError, MemoryError) as error:
-        raise fail(error, 1) from None
+        raise terminal.fail(error, 1) from None
     except KeyboardInterrupt:
-        raise fail("interrupted: no report was written.", 130) from None
-    say(console, f"\n{result.backtest}\n")
+        raise terminal.fail("interrupted: no report was written.", 130) from None
+    terminal.say(console, f"\n{result.backtest}\n")
     for verdict in verdicts(result.backtest):
-        console.print(f"[{COLOURS[verdict.word]}]{MARKS[verdict.word][1]}[/]", end=" ")
+        _, sign, colour = MARKS[verdict.word]
+        console.print(f"[{colour}]{sign}[/]", end=" ")
         console.print(verdict.sentence, highlight=False, markup=False)
     written = "".join(f"\n  {path}" for path in files.values())
-    say(console, f"\n{format_duration(perf_counter() - start)}. Written:{written}")
+    terminal.say(console, f"\n{format_duration(perf_counter() - start)}. Written:{written}")
 
 
 def _read_seasons(text: str) -> list[Any] | None:
@@ -155,8 +150,8 @@ def _output_files(data: Path, out: list[Path], save: Path | None, force: bool) -
     if is_parquet and not (find_spec("pyarrow") or find_spec("fastparquet")):
         raise ValueError(f"--out {files['table']} {NEEDS_PYARROW}")
     for path in files.values():
-        make_writable(path.parent)
-        check_target(path, data, force)
+        terminal.make_writable(path.parent)
+        terminal.check_target(path, data, force)
     return files
 
 
@@ -169,39 +164,12 @@ def _long_names(series: TableSeries) -> dict[str, Any]:
     return dict.fromkeys(("id", "time", "target"), "") if is_taken else {}
 
 
-def _given(context: Context) -> dict[str, Any]:
-    """Return the options that differ from their defaults."""
-    options = context.command.params[1:]
-    values = {option.name or "": context.params[option.name or ""] for option in options}
-    defaults = {option.name: option.default for option in options}
-    return {name: v for name, v in values.items() if v not in (defaults[name], None, (), [])}
-
-
-def _command(context: Context) -> str:
-    """Return the command line that gives the same result."""
-    words = ["eigenecho", "forecast", str(context.params["data"])]
-    for name, value in _given(context).items():
-        for item in value if isinstance(value, list | tuple) else (value,):
-            if name not in ("force", "quiet"):
-                option = "--" + name.replace("_", "-")
-                words += [option] if item is True else [option, str(item)]
-    return shlex.join(words)
-
-
-def _python_lines(
-    context: Context, forecaster: Forecaster, blocks: int, share: float | None
-) -> str:
-    """Return Python code that gives the same forecast and backtest."""
-    given = {name: value for name, value in _given(context).items() if name in READING}
-    options = "".join(f", {name}={value!r}" for name, value in given.items())
-    interval = "" if share is None else f"interval={share:g}"
-    return f"""import eigenecho as ee
-from eigenecho.data.read_table import read_table
-
-series = read_table({str(context.params["data"])!r}, {context.params["target"]!r}{options})
-forecaster = {constructor_call(forecaster)}
-print(forecaster.fit(series.y, series.X).predict({interval}))
-print(forecaster.backtest(series.y, series.X, origins={blocks}{", " * bool(interval)}{interval}))"""
+def _read_arguments(context: Context) -> str:
+    """Return the arguments of ``read_table`` in Python."""
+    options = terminal.given_options(context).items()
+    arguments = [repr(str(context.params["data"])), repr(context.params["target"])]
+    arguments += [f"{p.name}={value!r}" for p, value in options if p.name in READING]
+    return ", ".join(arguments)
 
 
 def _describe(console: Console, series: TableSeries) -> None:
@@ -211,4 +179,4 @@ def _describe(console: Console, series: TableSeries) -> None:
     times = max(series.times.values(), key=len)
     first, last = (as_text(times.iloc[i]) for i in (0, -1 - series.ahead))
     for line in (f"{names} {series.rows} rows, {series.time} {first} to {last}", *series.notes):
-        say(console, line)
+        terminal.say(console, line)

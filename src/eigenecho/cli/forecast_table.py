@@ -1,4 +1,4 @@
-"""Backtest and forecast the series of a table with ``ee.Forecaster``."""
+"""Backtest and forecast the series of a table, and write the forecasts and a report."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from eigenecho import pages
+from eigenecho.cli.verdict import MARGIN, MARKS, verdicts
 from eigenecho.data.read_file import PARQUET
-from eigenecho.data.read_table import TableSeries
+from eigenecho.data.read_table import TableSeries, as_text
 from eigenecho.estimators.forecaster import Forecaster
-from eigenecho.forecasting.backtest import Backtest
-from eigenecho.forecasting.rows import naive, rivals
+from eigenecho.forecasting.backtest import Backtest, forecast_ahead
+from eigenecho.forecasting.report import constructor_call, contents
 from eigenecho.forecasting.validation import fewest
 from eigenecho.forecasting.views import LONG
 
@@ -27,8 +28,8 @@ BLOCKS, BLOCKS_OF_LONG = 5, 3
 class TableForecast:
     """A fitted forecaster, its backtest, and the forecast.
 
-    ``future`` is a long frame with unique_id, ds, forecast, lower and upper if there is an
-    interval, and one column for each naive baseline.
+    ``future`` is a long frame with unique_id, step, ds, forecast, lower, upper, and one column for
+    each naive baseline.
     """
 
     series: TableSeries
@@ -50,7 +51,9 @@ def forecast_table(
 
     A block has as many rows as the horizon; see ``blocks_of`` for their default number.
     """
-    horizon, y, X = forecaster.horizon, series.y, series.X
+    import pandas
+
+    horizon, y, X, coverage = forecaster.horizon, series.y, series.X, interval or 0.9
     count = blocks_of(series.rows, horizon, blocks)
     if series.inputs and series.ahead < horizon:
         raise ValueError(
@@ -60,18 +63,20 @@ def forecast_table(
         )
     progress("testing", 0, count)
     backtest = forecaster.backtest(
-        y, X, count, interval=interval or 0.9, progress=lambda *done: progress("testing", *done)
+        y, X, count, interval=coverage, progress=lambda *done: progress("testing", *done)
     )
     progress("forecasting", 0, 1)
     if backtest.origins < count:  # An interrupted backtest returns the finished origins.
         raise KeyboardInterrupt
-    future = _long(series, forecaster.fit(y, X).predict(interval=interval))
-    if not np.isfinite(future.drop(columns=["unique_id", "ds"])).all(axis=None):
-        raise ArithmeticError("the forecast overflowed: check the values of the table.")
-    values = dict(list(backtest.series.groupby("unique_id")["y"]))
-    for method, baseline in rivals(backtest.season).items():
-        parts = [naive(baseline, values[name].to_numpy(), horizon) for name in series.times]
-        future[method] = np.concatenate(parts)
+    fitted = forecaster.fit(y, X).fitted_
+    histories = fitted.panel.histories
+    ahead = forecast_ahead(fitted, fitted.panel, range(len(histories)), backtest.season, coverage)
+    steps = np.arange(1, horizon + 1)
+    parts = [
+        {"unique_id": h.name, "step": steps, "ds": h.clock.ahead(horizon), **forecast.forecasts}
+        for h, forecast in zip(histories, ahead, strict=True)
+    ]
+    future = pandas.concat(map(pandas.DataFrame, parts), ignore_index=True)
     progress("forecasting", 1, 1)
     return TableForecast(series, forecaster, backtest, future, interval)
 
@@ -101,18 +106,6 @@ def blocks_of(rows: int, horizon: int, requested: int | None = None) -> int:
     return requested
 
 
-def _long(series: TableSeries, forecast: Any) -> Any:
-    """Return a forecast as a long frame with columns unique_id and ds."""
-    import pandas
-
-    if series.id:
-        return forecast.rename(columns={series.id: "unique_id", series.time: "ds"})
-    if forecast.columns.nlevels == 1:
-        forecast = pandas.concat({"forecast": forecast}, axis=1).swaplevel(axis=1)
-    parts = {name: forecast[name] for name in series.times}
-    return pandas.concat(parts, names=["unique_id", "ds"]).reset_index()
-
-
 def write_predictions(result: TableForecast, path: Path) -> None:
     """Write all forecasts as Parquet or, by any other ending, as CSV."""
     file, frame = io.BytesIO(), predictions(result)
@@ -131,17 +124,14 @@ def predictions(result: TableForecast) -> Any:
     """
     import pandas
 
-    series, future = result.series, result.future
-    steps = future.groupby("unique_id").cumcount() + 1
-    held_out, ahead = result.backtest.errors, future.assign(step=steps)
-    rows = pandas.concat({"held-out": held_out, "future": ahead}, names=["part"]).reset_index(
-        "part"
-    )
+    series, parts = result.series, {"held-out": result.backtest.errors, "future": result.future}
+    rows = pandas.concat(parts, names=["part"]).reset_index("part")
     order = {name: i for i, name in enumerate(series.times)}
     rows = rows.iloc[np.argsort(rows["unique_id"].map(order), kind="stable")]
     if series.is_counted:
-        parts = rows.groupby("unique_id", sort=False)["ds"]
-        times = [times_with_future(series, name, len(steps))[part - 1] for name, part in parts]
+        horizon = result.forecaster.horizon
+        groups = rows.groupby("unique_id", sort=False)["ds"]
+        times = [times_with_future(series, name, horizon)[part - 1] for name, part in groups]
         rows = rows.assign(ds=np.concatenate(times))
     bounds = [] if result.interval is None else ["lower", "upper"]
     _, *baselines = result.backtest.methods
@@ -169,3 +159,30 @@ def times_with_future(series: TableSeries, name: str, horizon: int) -> Any:
     else:
         ahead = times[-1] + step * np.arange(1, horizon + 1)
     return times.append(pandas.Index(ahead))
+
+
+def write_page(result: TableForecast, out: Path, origin: dict[str, Any]) -> None:
+    """Write an HTML report.
+
+    ``origin`` has further variables of the template: the names of the files read and written, the
+    arguments of ``read_table``, the command line, and the seconds that it took.
+    """
+    fitted, series, horizon = result.forecaster.fitted_, result.series, result.forecaster.horizon
+    means = result.future["forecast"].to_numpy().reshape(-1, horizon)
+    values = contents(fitted, means, result.interval, result.backtest) | origin
+    if series.is_counted:
+        # The forecaster counts rows; only the table has their times.
+        times = times_with_future(series, next(iter(series.times)), horizon)
+        first = len(times) - horizon - series.ahead
+        ends = [as_text(times[i]) for i in (0, first - 1, first, first + horizon - 1)]
+        values |= {"step": "1 row", "span": ends[:2], "ahead": ends[2:]}
+    values |= {
+        "constructor": constructor_call(result.forecaster),
+        "notes": series.notes,
+        "verdicts": verdicts(result.backtest),
+        "marks": MARKS,
+        "margin": f"{MARGIN:.0%}",
+    }
+    templates = pages.environment("eigenecho.cli", "eigenecho.forecasting")
+    page = templates.get_template("forecast.html.jinja").render(values)
+    pages.write_whole(out, page.encode())

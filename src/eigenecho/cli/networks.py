@@ -102,7 +102,13 @@ def reduce(
     try:
         for path in [target] if plot is None else [target, plot]:
             check_target(path, source, force)
-        reduced = _reduce(load(source), units, 1e-6 if tol is units is None else tol, white)
+        loaded = load(source)
+        if not isinstance(loaded, LinearESN | LinearModel):
+            kind = type(loaded).__name__
+            raise ValueError(f"the file holds a {kind}, expected a LinearESN or LinearModel.")
+        # Only an estimator has training statistics.
+        model: Any = getattr(loaded, "model_", loaded) if white else loaded
+        reduced = model.reduce(units, 1e-6 if tol is units is None else tol)
         reduced.save(target)
         if plot is not None:
             plots.reduction(reduced).savefig(plot)
@@ -111,16 +117,6 @@ def reduce(
     console = Console()
     console.print(certificate_table(getattr(reduced, "model_", reduced).certificate))
     say(console, f"Written: {target}" + ("" if plot is None else f", {plot}"))
-
-
-def _reduce(loaded: Any, units: int | None, tol: float | None, white: bool) -> Any:
-    if isinstance(loaded, LinearESN):
-        return loaded.model_.reduce(units, tol) if white else loaded.reduce(units, tol)
-    if isinstance(loaded, LinearModel):
-        return loaded.reduce(units, tol)
-    raise ValueError(
-        f"the file holds a {type(loaded).__name__}, expected a LinearESN or LinearModel."
-    )
 
 
 def certificate_table(certificate: Certificate | Reduction) -> Table:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -14,7 +13,7 @@ from joblib import cpu_count
 from rich.console import Console
 from rich.table import Column, Table
 
-from eigenecho.cli.terminal import fail, make_writable, progress, say
+from eigenecho.cli.terminal import command_line, fail, make_writable, progress, say
 from eigenecho.pages import format_duration
 from eigenecho.paper import report, runner
 from eigenecho.paper.cell_store import CellStore, StoreError
@@ -26,6 +25,7 @@ COLOURS = {"holds": "blue", "holds in part": "yellow", "does not hold": "red"}
 
 
 def reproduce(
+    context: typer.Context,
     names: Annotated[
         list[str] | None,
         typer.Argument(help="Experiments (see --list); by default all.", metavar="NAME"),
@@ -63,16 +63,9 @@ def reproduce(
         console.print(experiment_table())
         return
     folder = out or (OUT_QUICK if quick else OUT)
-    words = ["eigenecho", "reproduce", *(names or ()), *(["--quick"] if quick else [])]
-    options = {"--out": out, "--workers": workers, "--seeds": seeds, "--scheduler": scheduler}
-    words += [str(word) for item in options.items() if item[1] is not None for word in item]
-    command = shlex.join(words)
-    start = perf_counter()
+    command, start = command_line(context, "fresh"), perf_counter()
     try:
         experiments = runner.find_experiments(names or (), quick, seeds)
-    except ValueError as error:
-        raise fail(error) from None
-    try:
         make_writable(folder)
         store = CellStore(folder / STORE)
         for experiment in experiments if fresh else ():
@@ -88,37 +81,28 @@ def reproduce(
         raise fail(
             f"cannot write to {folder}: {error.strerror or error}. Finished cells are kept."
         ) from None
-    except StoreError as error:
+    except (ValueError, StoreError) as error:
         raise fail(error) from None
     except CellError as error:
         raise fail(error, 1) from None
     except KeyboardInterrupt:
-        typer.echo(
-            f"\ninterrupted: finished cells are kept in {folder / STORE}. Continue with\n"
-            f"  {command}",
-            err=True,
-        )
-        raise typer.Exit(130) from None
+        kept = f"finished cells are kept in {folder / STORE}"
+        raise fail(f"interrupted: {kept}. Continue with\n  {command}", 130) from None
     console.print(summary_table(parts), claim_table(parts))
     duration = format_duration(perf_counter() - start)
-    console.print(f"\nFinished in {duration}. The report:", highlight=False)
-    say(console, f"  {path}")
+    say(console, f"\nFinished in {duration}. The report:\n  {path}")
 
 
-@contextmanager
-def connect(scheduler: str | None) -> Iterator[Any]:
-    """Yield a client of the cluster at an address, or None without an address."""
+def connect(scheduler: str | None) -> AbstractContextManager[Any]:
+    """Return a client of the cluster at an address, or a context of None without an address."""
     if scheduler is None:
-        yield None
-        return
+        return nullcontext()
     try:
         from distributed import Client
 
-        client = Client(scheduler, timeout=10, set_as_default=False)
+        return Client(scheduler, timeout=10, set_as_default=False)
     except (ImportError, OSError, ValueError) as error:
         raise CellError(f"cannot connect to the scheduler at {scheduler}: {error}") from None
-    with client:
-        yield client
 
 
 def experiment_table() -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -22,6 +23,23 @@ def fail(message: object, code: int = 2) -> typer.Exit:
     """Print one line on the error stream, and return the exit to raise."""
     typer.echo(f"eigenecho: {message}", err=True)
     return typer.Exit(code)
+
+
+def given_options(context: typer.Context) -> dict[Any, Any]:
+    """Return the parameters of a command whose values differ from their defaults, with values."""
+    values = {parameter: context.params[parameter.name] for parameter in context.command.params}
+    return {p: value for p, value in values.items() if value not in (p.default, None, (), [])}
+
+
+def command_line(context: typer.Context, *hidden: str) -> str:
+    """Return the command line that gives the same result, without hidden options."""
+    words = ["eigenecho", context.command.name or ""]
+    for parameter, value in given_options(context).items():
+        option = [] if parameter.param_type_name == "argument" else parameter.opts[:1]
+        for item in value if isinstance(value, list | tuple) else (value,):
+            if parameter.name not in hidden:
+                words += option if item is True else [*option, str(item)]
+    return shlex.join(words)
 
 
 def make_writable(folder: Path) -> None:

@@ -21,18 +21,18 @@ ROUNDING = 4 * float(np.finfo(np.float64).eps)
 """Errors below this share of the largest value are rounding errors and count as zero."""
 
 MARKS = {
-    "beats": ("holds", "✓"),
-    "not clearly": ("holds-in-part", "◐"),
-    "does not beat": ("does-not-hold", "✗"),
+    "beats": ("holds", "✓", "blue"),
+    "does not clearly beat": ("holds-in-part", "◐", "yellow"),
+    "does not beat": ("does-not-hold", "✗", "red"),
 }
-"""CSS class and sign of each verdict, so that readers need not tell colours apart."""
+"""CSS class and sign of each verdict, and its colour in a terminal."""
 
 WORDS = {"mae": "mean absolute error", "mase": "mean scaled error"}
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The comparison with one baseline: "beats", "not clearly" or "does not beat".
+    """The comparison with one baseline; ``word`` is a key of ``MARKS``.
 
     ``change`` is the relative change of the error: −0.3 is 30 % lower than the baseline's, ∞ if
     only the baseline makes no error.
@@ -60,8 +60,7 @@ class Verdict:
     @property
     def sentence(self) -> str:
         """The verdict as a sentence."""
-        start = {"beats": "Beats", "not clearly": "Does not clearly beat"}
-        return f"{start.get(self.word, 'Does not beat')} “{self.rival}”: {self.measured}."
+        return f"{self.word.capitalize()} “{self.rival}”: {self.measured}."
 
 
 def block_errors(backtest: Backtest) -> Any:
@@ -97,7 +96,7 @@ def verdict(ours: Array, theirs: Array, rival: str, measure: str = WORDS["mae"])
     error, rivals = float(ours.mean()), float(theirs.mean())
     change = error / rivals - 1 if rivals > 0 else (np.inf if error > 0 else 0.0)
     blocks, wins = len(ours), int(np.sum(ours < theirs))
-    word = "not clearly" if change < 0 else "does not beat"
+    word = "does not clearly beat" if change < 0 else "does not beat"
     if blocks >= ENOUGH and change <= -MARGIN and _upper_bound(ours, theirs) < 0:
         word = "beats"
     return Verdict(rival, word, change, wins, blocks, measure)
