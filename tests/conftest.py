@@ -60,5 +60,4 @@ def pytest_runtest_call():
 @pytest.fixture
 def sketched(monkeypatch):
     """Replace the rendering of figures, for tests of other content of pages and of files."""
-    for place in ("eigenecho.pages.page.rendered", "eigenecho.pages.rendered"):
-        monkeypatch.setattr(place, lambda figure, kind: b"<svg/>")
+    monkeypatch.setattr("eigenecho.pages.rendered", lambda figure, kind: b"<svg/>")

@@ -24,9 +24,9 @@ pytest.importorskip("matplotlib")
 from rich.console import Console
 from typer.testing import CliRunner
 
+from eigenecho import pages
 from eigenecho.cli import terminal
 from eigenecho.cli.app import app
-from eigenecho.pages import page as page_module
 from eigenecho.paper import report, runner
 from fake_experiment import HELD, Alone, Dying, Fake, Slow, wait_for
 
@@ -387,7 +387,7 @@ def test_equal_results_give_equal_figures(made, copy):
 
 
 def test_large_figures_are_embedded_as_pixels(copy, monkeypatch):
-    monkeypatch.setattr(page_module, "LARGEST_SVG", 10)
+    monkeypatch.setattr(pages, "LARGEST_SVG", 10)
     invoke("fake", "--quick", "--out", copy)
     assert "data:image/png;base64," in (copy / "report.html").read_text()
 

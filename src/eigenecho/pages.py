@@ -1,4 +1,4 @@
-"""Templates of pages, embedded figures, numbers and durations as text, and complete files."""
+"""Self-contained pages: templates, embedded figures, and numbers and durations as text."""
 
 from __future__ import annotations
 
@@ -35,11 +35,10 @@ CSS_PIXELS = 100
 """Largest size of a figure in CSS pixels per inch."""
 
 
-def environment(*packages: str, **values: Any) -> Any:
+def environment(*packages: str) -> Any:
     """Return the templates of packages and of all pages; HTML templates are escaped.
 
-    All templates have ``version``, ``date``, the given ``values``, and a filter ``human`` for
-    durations.
+    All templates have ``version``, ``date``, and a filter ``human`` for durations.
     """
     try:
         from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
@@ -50,14 +49,14 @@ def environment(*packages: str, **values: Any) -> Any:
         ) from missing
 
     templates = Environment(
-        loader=ChoiceLoader([PackageLoader(name) for name in (*packages, "eigenecho.pages")]),
+        loader=ChoiceLoader([PackageLoader(name) for name in (*packages, "eigenecho")]),
         autoescape=lambda name: name is not None and "html" in name,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     date = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z")
-    templates.globals.update(version=eigenecho.__version__, date=date, **values)
+    templates.globals.update(version=eigenecho.__version__, date=date)
     templates.filters["human"] = format_duration
     return templates
 
@@ -81,10 +80,10 @@ def aligned(values: ArrayLike, finest: float | None = None) -> list[str]:
     sizes = np.abs(numbers[np.isfinite(numbers) & (numbers != 0)])
     largest = float(sizes.max(initial=0.0))
     finest = float(sizes.min(initial=largest or 1.0)) if finest is None else finest
-    if largest >= LARGEST or finest < SMALLEST:
-        return ["–" if np.isnan(x) else f"{x:.4g}" for x in numbers]
-    decimals = int(np.clip(2 - np.floor(np.log10(finest)), 0, 6))
-    return ["–" if np.isnan(x) else f"{x:,.{decimals}f}".replace(",", "\u202f") for x in numbers]
+    form = ".4g"
+    if largest < LARGEST and finest >= SMALLEST:
+        form = f",.{int(np.clip(2 - np.floor(np.log10(finest)), 0, 6))}f"
+    return ["–" if np.isnan(x) else f"{x:{form}}".replace(",", "\u202f") for x in numbers]
 
 
 def format_duration(seconds: float) -> str:
@@ -125,15 +124,14 @@ def rendered(figure: Figure, kind: str) -> bytes:
     """Return a figure as the bytes of an "svg" or "png" file."""
     from matplotlib import rc_context
 
-    # Without a date and random names, the same figure gives the same file.
-    metadata = {"Date": None} if kind == "svg" else None
     file = io.BytesIO()
+    # Without a date and random names, the same figure gives the same file.
     with rc_context({"svg.hashsalt": "eigenecho"}):
         figure.savefig(
             file,
             format=kind,
             dpi=PIXELS,
-            metadata=metadata,
+            metadata={"Date": None} if kind == "svg" else None,
             bbox_inches="tight",
             pad_inches=0.08,
             facecolor="white",
