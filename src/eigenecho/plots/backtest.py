@@ -58,26 +58,25 @@ def backtest(tested: Backtest, series: Sequence[Hashable], *, width: float = 9.0
     >>> tested = ee.Forecaster(horizon=6).fit(y).backtest(y, origins=2)
     >>> figure = ee.plots.backtest(tested, tested.ids)
     """
-    columns = 1 if width < outlook.NARROW or len(series) == 1 else 2
+    is_narrow = width < outlook.NARROW
+    columns = 1 if is_narrow or len(series) == 1 else 2
     rows = -(-len(series) // columns)
     height = 3.0 if rows == 1 else 2.2
     figure = new_figure(width, height * rows + 2.7)
     grid = figure.add_gridspec(rows + 1, columns, height_ratios=[height] * rows + [2.3])
     panels = [figure.add_subplot(grid[i // columns, i % columns]) for i in range(len(series))]
     for ax, name in zip(panels, series, strict=True):
-        _draw_series(ax, tested, name, ticks=6 if columns > 1 or width < outlook.NARROW else 10)
+        _draw_series(ax, tested, name, ticks=6 if columns > 1 or is_narrow else 10)
         if len(series) > 1:
             ax.set_title(str(name), fontsize=10, loc="left", parse_math=False)
     below = figure.add_subplot(grid[rows, :])
     tidy(below)
     if tested.horizon > 1:
-        _draw_errors_by_step(below, tested, legend_columns=2 if width < outlook.NARROW else 5)
+        _draw_errors_by_step(below, tested, legend_columns=2 if is_narrow else 5)
     else:
         _draw_error_bars(below, tested)
     lines, names = panels[0].get_legend_handles_labels()
-    figure.legend(
-        lines, names, loc="outside upper left", ncols=2 if width < outlook.NARROW else 4, **LEGEND
-    )
+    figure.legend(lines, names, loc="outside upper left", ncols=2 if is_narrow else 4, **LEGEND)
     return figure
 
 
@@ -93,19 +92,17 @@ def _draw_series(ax: Axes, tested: Backtest, name: Hashable, ticks: int) -> None
     chosen = _select_disjoint(cutoffs, horizon)
     first = max(cutoffs[chosen[0]] + 1 - max(BEFORE * horizon, ROWS // 2), 0)
     last = row_of_time[blocks[chosen[-1]]["ds"].iloc[-1]] + 1
-    times = _plot_times(rows["ds"])
+    times = outlook.to_plot_times(rows["ds"])
     outlook.draw_observed(ax, times[first:last], rows["y"].to_numpy()[first:last])
+    style: dict[str, Any] = {"color": LINES[1], "linewidth": 1.1, "linestyle": DASHES[0]}
+    style |= {"zorder": 2.5, "markersize": 2.5}
     intervals, hidden = [], ""
     for block in (blocks[i] for i in chosen):
-        times = _plot_times(block["ds"])
-        style = {"linewidth": 1.1, "linestyle": DASHES[0], "zorder": 2.5, "markersize": 2.5}
+        times = outlook.to_plot_times(block["ds"])
         outlook.draw_forecast(ax, times, block[OURS].to_numpy(), f"{hidden}forecast")
-        colour = LINES[1]
-        outlook.draw_forecast(
-            ax, times, block[baseline].to_numpy(), hidden + baseline, colour, **style
-        )
+        outlook.draw_forecast(ax, times, block[baseline].to_numpy(), hidden + baseline, **style)
         if horizon > outlook.DOTS:
-            outlook.draw_origin(ax, _plot_times(block["cutoff"])[0])
+            outlook.draw_origin(ax, outlook.to_plot_times(block["cutoff"])[0])
         intervals.append((times, block["lower"], block["upper"]))
         hidden = "_"  # Only the first forecast appears in the legend.
     if not errors["lower"].isna().all():
@@ -155,9 +152,3 @@ def _draw_error_bars(ax: Axes, tested: Backtest) -> None:
     ax.invert_yaxis()
     ax.margins(x=0.08)
     ax.set_xlabel(LABELS[tested.measure])
-
-
-def _plot_times(column: Any) -> Any:
-    import pandas
-
-    return outlook.to_plot_times(pandas.Index(column))

@@ -11,7 +11,7 @@ from eigenecho.model import LinearModel
 from eigenecho.model.certificate import Certificate, Reduction
 from eigenecho.plots.spectrum import mark_eigenvalues, spectrum
 from eigenecho.plots.style import BLUE, GREY, LEGEND, ORANGE, new_figure, tidy
-from eigenecho.spectra import Spectrum, from_matrix
+from eigenecho.spectra import from_matrix
 from eigenecho.transition import Cascade
 
 if TYPE_CHECKING:
@@ -70,21 +70,16 @@ def certificate(model: LinearModel) -> Figure:
 
 def _draw_eigenvalues(ax: Axes, model: LinearModel) -> None:
     tidy(ax, frame=True)
-    transition = model.reservoir.transition
-    modes: Spectrum | None = model.spectrum
-    kept: Spectrum | None = None
-    if isinstance(transition, Cascade):
-        modes = transition.modes
-        kept = from_matrix(transition.block) if len(transition.block) else None
-    elif transition.in_neuron_basis:
-        modes, kept = None, model.spectrum
-    spectrum(model, ax=ax, title="", color=BLUE if modes is not None else ORANGE)
-    if modes is not None and kept is not None:
-        mark_eigenvalues(ax, kept, ORANGE, marker="s")
-    counts = [] if modes is None else [f"{modes.units} modes"]
-    if kept is not None:
-        counts.append(f"{kept.units} in a {'block' if modes is not None else 'matrix'} (orange)")
-    ax.set_title(", ".join(counts), fontsize=10)
+    transition, count = model.reservoir.transition, model.spectrum.units
+    color, title = BLUE, f"{count} modes"
+    if transition.in_neuron_basis:
+        color, title = ORANGE, f"{count} in a matrix (orange)"
+    spectrum(model, ax=ax, title="", color=color)
+    if isinstance(transition, Cascade) and len(transition.block):
+        block = from_matrix(transition.block)
+        mark_eigenvalues(ax, block, ORANGE, marker="s")
+        title = f"{transition.modes.units} modes, {block.units} in a block (orange)"
+    ax.set_title(title, fontsize=10)
 
 
 def _draw_difference(ax: Axes, details: Certificate) -> None:

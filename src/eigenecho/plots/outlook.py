@@ -86,11 +86,14 @@ def outlook(parts: Sequence[Outlook], interval: float, *, width: float = 9.0) ->
 
 def to_plot_times(times: Any) -> Any:
     """Return times as matplotlib takes them: local time, and the start of each period."""
-    if hasattr(times, "to_timestamp"):
-        times = times.to_timestamp()
-    if getattr(times, "tz", None) is not None:
-        times = times.tz_localize(None)
-    return np.asarray(times)
+    if isinstance(times, np.ndarray):
+        return times
+    import pandas
+
+    index = pandas.Index(times)
+    if hasattr(index, "to_timestamp"):
+        index = index.to_timestamp()
+    return np.asarray(index if getattr(index, "tz", None) is None else index.tz_localize(None))
 
 
 def draw_observed(ax: Axes, times: Any, values: Any) -> None:
