@@ -99,10 +99,11 @@ class FrameFormat:
         for i, name in enumerate(names):
             column, dtype = frame.iloc[:, i], self.id_type if name == id else None
             zone = getattr(column.dtype, "tz", None)
+            if zone is not None:
+                column = column.dt.tz_convert("UTC").dt.tz_localize(None)
             if name in times:
                 dtype, zone = self.time_type, self.zone
-            is_plain = column.dtype.kind in "fiubM"
-            values = _in_utc(column).to_numpy() if is_plain else column.tolist()
+            values = column.to_numpy() if column.dtype.kind in "fiubM" else column.tolist()
             series = nw.new_series(name, values, backend=backend)
             if zone is not None:
                 series = series.dt.replace_time_zone("UTC").dt.convert_time_zone(str(zone))
@@ -124,10 +125,9 @@ def _fits(column: Any, dtype: str) -> bool:
 
 def is_table(value: Any) -> bool:
     """Return True for a table of any library other than pandas."""
-    kind = type(value)
-    if any(base.__module__.partition(".")[0] == "pandas" for base in kind.__mro__):
-        return False
-    return any(hasattr(kind, attribute) for attribute in TABLE_ATTRIBUTES)
+    libraries = {base.__module__.partition(".")[0] for base in type(value).__mro__}
+    has_attribute = any(hasattr(type(value), attribute) for attribute in TABLE_ATTRIBUTES)
+    return has_attribute and "pandas" not in libraries
 
 
 def to_pandas(value: Any, name: str) -> tuple[Any, Any]:
@@ -150,12 +150,6 @@ def to_pandas(value: Any, name: str) -> tuple[Any, Any]:
     return pandas.DataFrame(columns, copy=False), frame
 
 
-def _in_utc(column: Any) -> Any:
-    """Return dates in UTC without a time zone, and other columns unchanged."""
-    is_zoned = getattr(column.dtype, "tz", None) is not None
-    return column.dt.tz_convert("UTC").dt.tz_localize(None) if is_zoned else column
-
-
 def _to_pandas(column: Any, name: str) -> Any:
     """Return a column of narwhals as one of pandas."""
     import narwhals as nw
@@ -169,12 +163,11 @@ def _to_pandas(column: Any, name: str) -> Any:
             column = column.cast(nw.Datetime("us"))
         times = pandas.Series(column.to_numpy())
         return times if zone is None else times.dt.tz_localize("UTC").dt.tz_convert(zone)
-    if dtype.is_float() or (type(dtype).__name__ in INTEGERS and column.null_count()):
+    is_integer = type(dtype).__name__ in INTEGERS
+    if (is_integer or isinstance(dtype, nw.Boolean)) and not column.null_count():
+        return column.to_numpy()
+    if is_integer or dtype.is_float():
         return column.cast(nw.Float64).to_numpy()
-    if type(dtype).__name__ in INTEGERS:
-        return column.to_numpy()
-    if isinstance(dtype, nw.Boolean) and not column.null_count():
-        return column.to_numpy()
     if isinstance(dtype, (nw.Categorical, nw.Enum)):
         return pandas.Categorical(column.to_list(), getattr(dtype, "categories", None))
     if isinstance(dtype, nw.String):
