@@ -436,6 +436,7 @@ def test_rows_of_X_before_the_series_are_ignored():
         (drivers(DAYS[:-1]), (), "no row at 2024-04-09"),
         (drivers(DAYS).drop(DAYS[7]), (), "no row at 2024-03-08"),
         (drivers(DAYS)[[]], (), "no columns"),
+        (drivers(DAYS)[:0], (), "0 rows"),
         (drivers(DAYS)[["u", "u"]], (), "two columns 'u'"),
         (drivers(DAYS).where(drivers(DAYS) != 7), (), "NaN in column 'v', at 2024-03-04"),
         (drivers(DAYS).replace(7, np.inf), (), "infinity in row 3, column 'v'"),
@@ -467,6 +468,8 @@ def test_inconsistent_columns_of_a_long_frame():
         read(y, changed(X, 42, "v", np.nan))
     with pytest.raises(ValueError, match="no column 'ds'"):
         read(y, X.drop(columns="ds"))
+    with pytest.raises(ValueError, match="X=<0 rows>"):
+        read(y, X[:0])
 
 
 @pytest.mark.parametrize(

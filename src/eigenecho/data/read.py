@@ -173,6 +173,8 @@ def read_X(
     X, native = to_pandas(X, name)
     if not hasattr(X, "iloc"):
         raise bad_argument(name, Words(type(X).__name__), "a DataFrame with the times of y")
+    if not len(X):
+        raise bad_argument(name, Words("0 rows"), "a row for each row of y")
     if X.ndim == 1:
         X = X.to_frame("x0" if X.name is None else X.name)
     _check_unique(X.columns, name)
