@@ -31,6 +31,7 @@ from eigenecho.cli.app import app
 from eigenecho.cli.terminal import command_line, print_warnings
 from eigenecho.data.read_file import FileFormat
 from eigenecho.data.read_table import read_table
+from eigenecho.errors import UnstableError
 from eigenecho.forecasting import backtest
 from tables import few_candidates
 
@@ -504,7 +505,7 @@ def test_numbers_that_are_too_large_are_one_line(data, tmp_path, size):
 
 def test_a_forecast_that_overflows_ends_with_1(data, tmp_path, monkeypatch):
     def overflowed(*_, **__):
-        raise ArithmeticError("the forecast overflowed")
+        raise UnstableError("the forecast overflowed")
 
     monkeypatch.setattr(command, "forecast_table", overflowed)
     answer = invoke(data, "--target", "walk", "--horizon", 5, "--out", tmp_path / "r.html")

@@ -108,12 +108,12 @@ def forecast(
                 "seconds": perf_counter() - start,
             }
             write_page(result, files["page"], origin)
+    except (ArithmeticError, MemoryError) as error:
+        raise terminal.fail(error, 1) from None
     except (ValueError, OSError) as error:
         raise terminal.fail(error) from None
     except ImportError as error:
         raise terminal.fail(f"{error}: pip install 'eigenecho[cli]'") from None
-    except (ArithmeticError, MemoryError) as error:
-        raise terminal.fail(error, 1) from None
     except KeyboardInterrupt:
         raise terminal.fail("interrupted: no report was written.", 130) from None
     terminal.say(console, f"\n{result.backtest}\n")
