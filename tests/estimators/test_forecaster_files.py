@@ -112,6 +112,18 @@ def test_fitted_attributes_are_restored(kind, forecasters, tmp_path):
         assert a.view.filter.spectrum == b.view.filter.spectrum
 
 
+def test_several_known_columns_are_equal_after_loading(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(140, 3))
+    y = np.sin(np.arange(140) / 3) + X @ [1.0, 0.5, -0.2] + 0.1 * rng.normal(size=140)
+    forecaster = ee.Forecaster(4, past=[1]).fit(y[:130], X[:130])
+    again = loaded(forecaster, tmp_path / "file")
+    same(again.predict(X=X[130:134, [0, 2]]), forecaster.predict(X=X[130:134, [0, 2]]))
+    for updated in (forecaster, again):
+        updated.update(y[130:136], X[130:136])
+    same(again.predict(X=X[136:, [0, 2]]), forecaster.predict(X=X[136:, [0, 2]]))
+
+
 def test_rolling_forecasts_are_equal_after_loading(forecasters, tmp_path):
     for kind in ("columns", "list"):
         forecaster = forecasters[kind]

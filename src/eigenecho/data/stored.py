@@ -163,7 +163,9 @@ class StoredPanel:
             raise bad_argument("is_range", True, "False, unless steps are integers")
         if form.is_array and [clock.times[-1] + 1 for clock in clocks] != lengths:
             raise bad_argument("times", Words("other times"), "row numbers")
-        known, past = self._each("known", self.known), self._each("past", self.past)
+        # Columns are contiguous, as after reading them: sums depend on the order in memory.
+        known = self._each("known", tuple(map(np.asfortranarray, self.known)))
+        past = self._each("past", tuple(map(np.asfortranarray, self.past)))
         for i, length in enumerate(lengths):
             check_floats(known[i], "known", None, len(columns.known))
             check_floats(past[i], "past", length, len(columns.past))
