@@ -1,0 +1,1 @@
+"""Benchmark of classifiers: sets, methods, stored scores and the page."""

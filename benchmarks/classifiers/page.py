@@ -1,0 +1,154 @@
+"""Write the page of the classification benchmark in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import mean
+
+from classifiers.methods import OURS, PEER, SMALL
+from classifiers.scores import Comparison, SetScore
+from classifiers.sets import DESIGN, LabelledSet
+
+Scores = Mapping[str, Mapping[str, SetScore]]
+"""Scores by method and set."""
+
+SHOWN_LOSSES = 5
+"""Number of sets in the list of the largest losses."""
+
+PROTOCOL = """- **Splits and seeds.** Official training and test splits; accuracies are means over {seeds} seeds.
+- **Methods.** `ee.ReservoirClassifier` with default settings and with 1024 features (8 time constants, 4 frequencies,
+  2 phases, 4 thresholds), and the classifiers of aeon with their default settings.
+- **Choices.** The grid of modes, the thresholds and the range of ridges were chosen on a random half of 32 sets,
+  drawn before the first experiment and marked by *. The other sets were evaluated after that.
+- **Unequal lengths.** Means are over the sets that all methods support. aeon's classifiers do not support series of
+  unequal lengths; these sets are at the end of the last table.
+- **Time.** CPU seconds of `fit` and `predict`, summed over all sets, on one thread. The methods take turns on each set.
+"""  # noqa: E501
+
+
+def page(sets: Sequence[LabelledSet], scores: Scores, speeds: Scores, seeds: int) -> str:
+    """Return the whole page."""
+    common = [s for s in sets if all(s.name in of_set for of_set in scores.values())]
+    parts = [
+        "# Classification benchmark\n",
+        summarise(common, scores),
+        "Run `make bench-classification BENCH=FOLDER` to repeat it on your sets; "
+        "`benchmarks/classifiers/sets.py` describes\ntheir formats.\n",
+        PROTOCOL.format(seeds=seeds),
+        overall(common, scores),
+        compared(common, scores),
+        losses(common, scores),
+        "## Speed\n",
+        "CPU seconds of `fit` and `predict` on simulated series of two classes (series × steps), "
+        "the smallest of three rounds in\nwhich the methods take turns.\n",
+        speed(speeds),
+        "## All sets\n",
+        by_set(sets, scores),
+    ]
+    return "\n".join(parts)
+
+
+def summarise(sets: Sequence[LabelledSet], scores: Scores) -> str:
+    """Return sentences that compare our classifier with MiniRocket."""
+    kept = [s for s in sets if s.name not in DESIGN]
+    other, ours = ([scores[method][s.name].accuracy for s in kept] for method in (PEER, OURS))
+    comparison = Comparison.of(ours, other)
+    return (
+        f"On {len(kept)} sets that were not used for any choice, the mean accuracy of "
+        f"`ee.ReservoirClassifier` is {mean(ours):.2%},\nand that of aeon's {PEER} is "
+        f"{mean(other):.2%}: {comparison.wins} wins, {comparison.ties} ties and "
+        f"{comparison.losses} losses (Wilcoxon signed-rank test: p = {comparison.p_value:.2f}).\n"
+    )
+
+
+def overall(sets: Sequence[LabelledSet], scores: Scores) -> str:
+    """Return a table with one row per method."""
+    groups = {
+        "chosen on*": [s for s in sets if s.name in DESIGN],
+        "other sets": [s for s in sets if s.name not in DESIGN],
+        "all sets": list(sets),
+    }
+    groups = {f"{name} ({len(group)})": group for name, group in groups.items() if group}
+    rows = [
+        f"| mean accuracy | {' | '.join(groups)} | fit, s | predict, s |",
+        "|---|" + "---:|" * (len(groups) + 2),
+    ]
+    for method, of_set in scores.items():
+        cells = [f"{mean(of_set[s.name].accuracy for s in g):.2%}" for g in groups.values()]
+        times = (sum(getattr(of_set[s.name], part) for s in sets) for part in ("fit", "predict"))
+        rows.append(_row(_bold(method), *cells, *(f"{seconds:.1f}" for seconds in times)))
+    known = [s for s in sets if s.published is not None]
+    if known:
+        cells = [_published(group) for group in groups.values()]
+        rows.append(_row(f"{PEER}, published", *cells, "", ""))
+    return "\n".join([*rows, ""])
+
+
+def _published(group: Sequence[LabelledSet]) -> str:
+    values = [s.published for s in group]
+    return "" if None in values else f"{mean(v for v in values if v is not None):.2%}"
+
+
+def compared(sets: Sequence[LabelledSet], scores: Scores) -> str:
+    """Return wins, ties and losses against every other method."""
+    head = f"| {OURS}, all sets, against | wins | ties | losses | Wilcoxon p |"
+    rows = [head, "|---|---:|---:|---:|---:|"]
+    ours = [scores[OURS][s.name].accuracy for s in sets]
+    for method in scores:
+        if method == OURS:
+            continue
+        c = Comparison.of(ours, [scores[method][s.name].accuracy for s in sets])
+        rows.append(_row(method, c.wins, c.ties, c.losses, f"{c.p_value:.2f}"))
+    return "\n".join([*rows, ""])
+
+
+def losses(sets: Sequence[LabelledSet], scores: Scores) -> str:
+    """Return the sets on which our classifier is furthest behind MiniRocket."""
+    behind = {s.name: scores[PEER][s.name].accuracy - scores[OURS][s.name].accuracy for s in sets}
+    worst = sorted((name for name in behind if behind[name] > 0), key=lambda name: -behind[name])
+    listed = ", ".join(f"{name} ({100 * behind[name]:.1f})" for name in worst[:SHOWN_LOSSES])
+    return f"The largest losses to {PEER}, in percentage points: {listed or 'none'}.\n"
+
+
+def speed(speeds: Scores) -> str:
+    """Return a table of CPU times for each size."""
+    sizes = list(next(iter(speeds.values())))
+    rows = [
+        "| fit / predict, s | " + " | ".join(sizes) + " |",
+        "|---|" + "---:|" * len(sizes),
+    ]
+    for method, of_size in speeds.items():
+        cells = (f"{of_size[size].fit:.3f} / {of_size[size].predict:.3f}" for size in sizes)
+        rows.append(_row(_bold(method), *cells))
+    for method, other in ((OURS, PEER), (SMALL, OURS)):
+        if method in speeds and other in speeds:
+            cells = [
+                f"{speeds[method][size].fit / speeds[other][size].fit:.2f} / "
+                f"{speeds[method][size].predict / speeds[other][size].predict:.2f}"
+                for size in sizes
+            ]
+            rows.append(_row(f"ratio of {method} to {other}", *cells))
+    return "\n".join([*rows, ""])
+
+
+def by_set(sets: Sequence[LabelledSet], scores: Scores) -> str:
+    """Return the accuracy of every method on every set."""
+    rows = [
+        f"| set | train / test | channels | steps | {' | '.join(scores)} | {PEER}, published |",
+        "|---|---:|---:|---:|" + "---:|" * (len(scores) + 1),
+    ]
+    for s in sorted(sets, key=lambda s: any(s.name not in of_set for of_set in scores.values())):
+        own = [of_set.get(s.name) for of_set in scores.values()]
+        cells = ["–" if score is None else f"{100 * score.accuracy:.2f}" for score in own]
+        published = "" if s.published is None else f"{100 * s.published:.2f}"
+        name = f"{s.name}*" if s.name in DESIGN else s.name
+        rows.append(_row(name, s.shape, *cells, published))
+    return "\n".join([*rows, ""])
+
+
+def _bold(method: str) -> str:
+    return f"**{method}**" if method == OURS else method
+
+
+def _row(*cells: object) -> str:
+    return f"| {' | '.join(map(str, cells))} |"

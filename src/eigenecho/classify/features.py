@@ -1,0 +1,174 @@
+"""Pooled features of series: the shares of steps at which outputs of modes exceed thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from eigenecho import threads
+from eigenecho.checks import generator
+from eigenecho.classify.kernel import Bank, make_bank, sample_outputs, shares_above
+from eigenecho.classify.modes import ModeGrid, draw_mixes
+from eigenecho.data.collection import Collection
+from eigenecho.errors import Words, bad_argument
+from eigenecho.progress import StageReport
+from eigenecho.scaling import Scaling, Spread
+from eigenecho.types import Array, Seed
+
+SAMPLED_SERIES = 16
+"""Largest number of training series whose outputs determine the thresholds."""
+
+SAMPLED_STEPS = 1024
+"""Approximate number of steps of these series that are used."""
+
+EXTREME_LEVELS = (0.01, 0.99)
+"""Lowest and highest quantile of the outputs that is used as a threshold."""
+
+LARGEST_INPUT = 1e25
+"""Scaled values are limited to this magnitude, so that states stay finite in single precision."""
+
+BLOCK_STEPS = 1 << 15
+"""Approximate number of steps that a thread works on at a time, some ten milliseconds."""
+
+BLOCK_SERIES = 256
+"""Largest number of series that a thread works on at a time, which limits its features."""
+
+
+@dataclass(frozen=True, eq=False)
+class PooledModes:
+    """Modes with thresholds, which turn each series into one row of features.
+
+    Attributes
+    ----------
+    grid : ModeGrid
+        A time constants with B frequencies each.
+    scaling : Scaling
+        Centre and scale of each channel.
+    mixes : array (2, A·B, D)
+        Weights of the channels in the input of each mode, forwards and backwards.
+    thresholds : array (2·phases, J, 2·A·B)
+        For the outputs of the series, then for those of its increments.
+    """
+
+    grid: ModeGrid
+    scaling: Scaling
+    mixes: Array
+    thresholds: Array
+
+    def __post_init__(self) -> None:
+        modes, D = self.grid.size, len(self.scaling.mean)
+        fits = self.thresholds.ndim == 3 and self.thresholds.shape[2] == 2 * modes
+        if not fits or self.thresholds.shape[0] % 2 or not self.thresholds.size:
+            got = Words(f"shape {self.thresholds.shape}")
+            raise bad_argument("thresholds", got, f"shape (2·phases, J, {2 * modes})")
+        if self.mixes.shape != (2, modes, D):
+            got = Words(f"shape {self.mixes.shape}")
+            raise bad_argument("mixes", got, f"shape (2, {modes}, {D})")
+        if {self.mixes.dtype, self.thresholds.dtype} != {np.dtype(np.float32)}:
+            got = Words(f"{self.mixes.dtype}, {self.thresholds.dtype}")
+            raise bad_argument("mixes, thresholds", got, "float32")
+        if np.abs(self.mixes).max() > 1:
+            raise bad_argument("mixes", Words("large weights"), "weights from -1 to 1")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Axes of the features: input, phase, threshold, direction, time constant, frequency."""
+        outputs, J, _ = self.thresholds.shape
+        return (2, outputs // 2, J, 2, *self.grid.frequencies.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of features."""
+        return self.thresholds.size
+
+    @property
+    def channels(self) -> int:
+        """Number of channels of a series."""
+        return self.mixes.shape[2]
+
+    @cached_property
+    def _bank(self) -> Bank:
+        return make_bank(self.grid.rates, len(self.thresholds) // 2, self.mixes)
+
+    def transform(self, series: Collection, report: StageReport | None = None) -> Array:
+        """Return the features (series, features) in single precision."""
+        out, done = np.empty((len(series), self.size), np.float32), 0
+        for block in self.map(lambda features: features, series, report):
+            out[done : done + len(block)] = block
+            done += len(block)
+        return out
+
+    def map(
+        self, task: Callable[[Array], Array], series: Collection, report: StageReport | None = None
+    ) -> Iterator[Array]:
+        """Yield the results of a task for the features of blocks of series, in order.
+
+        Blocks are computed on threads, and do not depend on their number.
+        """
+        parts = max(-(-len(series.rows) // BLOCK_STEPS), -(-len(series) // BLOCK_SERIES))
+        pieces = threads.even_split(len(series), parts)
+
+        def compute(piece: tuple[int, int]) -> Array:
+            return task(self._transform(series[slice(*piece)]))
+
+        several = len(pieces) > 1
+        results = threads.mapped(compute, pieces) if several else map(compute, pieces)
+        for (_, done), result in zip(pieces, results, strict=True):
+            if report is not None:
+                report("features", done, len(series))
+            yield result
+
+    def _transform(self, series: Collection) -> Array:
+        out = np.empty((len(series), *self.thresholds.shape), np.float32)
+        rows = _scaled(series, self.scaling)
+        shares_above(rows, series.starts, self._bank, self.thresholds, out)
+        return out.reshape(len(series), -1)
+
+
+def fit_modes(series: Collection, counts: Sequence[int], seed: Seed) -> PooledModes:
+    """Return modes for series of this median length, with thresholds from some of them.
+
+    ``counts`` are the numbers of time constants, frequencies, phases and thresholds.
+    """
+    time_constants, frequencies, phases, thresholds = counts
+    for_mixes, for_thresholds = generator(seed).spawn(2)
+    grid = ModeGrid.of(time_constants, frequencies, float(np.median(series.lengths)))
+    mixes = draw_mixes(grid.size, series.rows.shape[1], for_mixes)
+    scaling = Spread.of(series.rows).scaling
+    bank = make_bank(grid.rates, phases, mixes)
+    return PooledModes(
+        grid, scaling, mixes, _draw_thresholds(series, scaling, bank, thresholds, for_thresholds)
+    )
+
+
+def _draw_thresholds(
+    series: Collection, scaling: Scaling, bank: Bank, count: int, rng: np.random.Generator
+) -> Array:
+    """Return thresholds (outputs, count, lanes): quantiles of the outputs for some series.
+
+    The levels of the quantiles are random, one in each of ``count`` equal bands.
+    """
+    outputs, lanes = 2 * len(bank.cosines), 2 * bank.turn
+    samples = []
+    for i in rng.permutation(len(series))[:SAMPLED_SERIES]:
+        one = series[i : i + 1]
+        share = SAMPLED_STEPS // min(len(series), SAMPLED_SERIES)
+        # The increments have no first step.
+        times = 1 + rng.choice(len(one.rows) - 1, min(share, len(one.rows) - 1), replace=False)
+        samples.append(np.empty((len(times), outputs, lanes), np.float32))
+        sample_outputs(_scaled(one, scaling), np.sort(times), bank, samples[-1])
+    values = np.sort(np.concatenate(samples).transpose(1, 2, 0), axis=2)
+    levels = (np.arange(count) + rng.random((outputs, lanes, count))) / count
+    positions = np.clip(levels, *EXTREME_LEVELS) * (values.shape[2] - 1)
+    chosen = np.take_along_axis(values, positions.astype(int), axis=2)
+    return np.ascontiguousarray(chosen.transpose(0, 2, 1))
+
+
+def _scaled(series: Collection, scaling: Scaling) -> Array:
+    """Return the scaled rows in single precision."""
+    with np.errstate(over="ignore"):
+        rows = scaling.forward(series.rows)
+    return np.clip(rows, -LARGEST_INPUT, LARGEST_INPUT).astype(np.float32)

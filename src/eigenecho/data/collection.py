@@ -1,0 +1,235 @@
+"""Collections of series to classify and their labels, read from arrays, lists and frames."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from eigenecho.arrays import find_device
+from eigenecho.checks import as_array, check_known
+from eigenecho.data.read import MISSING, LongNames, PanelFormat, read_X
+from eigenecho.errors import Words, bad_argument, not_finite, place
+from eigenecho.frames import FrameFormat, to_pandas
+from eigenecho.series import as_table, check_not_empty, to_numbers
+from eigenecho.types import Array
+
+LAYOUTS = ("channels_last", "channels_first")
+FORMATS = "(series, T), (series, T, D), a list of (T,) or (T, D), or a long DataFrame"
+SHORTEST = 2
+"""Smallest number of steps of a series, which has at least one increment."""
+
+
+@dataclass(frozen=True, eq=False)
+class Collection:
+    """Series of any lengths with the same channels.
+
+    Attributes
+    ----------
+    rows : array (n, D)
+        The rows of all series. Series i has the rows ``starts[i]`` … ``starts[i + 1]``.
+    starts : array (series + 1,) of int
+    channels : tuple of str, optional
+        Names of the columns of a frame.
+    ids : pandas Index, optional
+        Series of a long frame, sorted.
+    format : FrameFormat, optional
+        The library of a long frame that is not of pandas.
+    """
+
+    rows: Array
+    starts: Array
+    channels: tuple[str, ...] | None = None
+    ids: Any = None
+    format: FrameFormat | None = None
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, part: slice) -> Collection:
+        """Return some consecutive series, as views."""
+        first, last, _ = part.indices(len(self))
+        starts = self.starts[first : last + 1]
+        return Collection(self.rows[starts[0] : starts[-1]], starts - starts[0], self.channels)
+
+    @property
+    def lengths(self) -> Array:
+        """Number of steps of each series."""
+        return np.diff(self.starts)
+
+    def restore(self, values: Array, names: Any) -> Any:
+        """Return one row of values per series: an array, or a frame with the ids as index.
+
+        ``names`` are those of the columns. Values (series,) become a Series, or a frame with the
+        ids as a column in libraries other than pandas.
+        """
+        if self.ids is None:
+            return values
+        import pandas
+
+        if values.ndim == 1 and self.format is None:
+            return pandas.Series(values, index=self.ids, name=names[0])
+        frame = pandas.DataFrame(values, index=self.ids, columns=list(names))
+        if self.format is None:
+            return frame
+        return self.format.write(frame.rename(columns=str), self.ids.name, ())
+
+
+def read_collection(X: Any, layout: str, id: Hashable, time: Hashable) -> Collection:
+    """Read series from arrays, lists or a long frame with the columns ``id`` and ``time``."""
+    check_known(layout, "layout", LAYOUTS)
+    _refuse_tensors(X, "X")
+    if hasattr(X, "toarray"):
+        raise ValueError("X is sparse: expected a dense array. Use X.toarray().")
+    X, native = to_pandas(X, "X")
+    if isinstance(X, np.ndarray) and X.dtype.kind == "O" and X.ndim == 1:
+        X = X.tolist()
+    if hasattr(X, "columns") and {id, time} & set(X.columns):
+        series = _read_long(X, FrameFormat.of(native, id, time), id, time)
+    elif isinstance(X, (list, tuple)) and all(
+        hasattr(x, "__len__") and not isinstance(x, str) for x in X
+    ):
+        check_not_empty(X, "X")
+        series = _read_list(X, layout)
+    else:
+        series = _read_array(X, layout)
+    _check(series)
+    return series
+
+
+def _refuse_tensors(value: Any, name: str) -> None:
+    """Raise for tensors, and for Dask collections."""
+    if find_device({name: value}) is not None:
+        remedy = f"Use {name}.cpu().numpy(); classifiers compute on the CPU."
+        raise bad_argument(name, Words("tensor"), "NumPy arrays or DataFrames", remedy)
+
+
+def _read_long(X: Any, format: FrameFormat | None, id: Hashable, time: Hashable) -> Collection:
+    check_not_empty(range(len(X)), "X")
+    for name, column in {"id": id, "time": time}.items():
+        if column not in X.columns:
+            remedy = f"Name the column by {name}=, or drop the other one for one series per row."
+            raise bad_argument("X", Words(f"no column {column!r}"), "a long frame", remedy)
+    import pandas
+
+    tables = read_X(X, PanelFormat("long", LongNames(id, time)), "X", ())
+    ids = pandas.Index(list(tables), name=id, tupleize_cols=False)
+    parts = [table.values for table in tables.values()]
+    channels = tuple(str(label) for label in next(iter(tables.values())).labels)
+    return _joined(parts, channels, ids, format)
+
+
+def _read_list(X: Sequence[Any], layout: str) -> Collection:
+    parts: list[Array] = []
+    for i, x in enumerate(X):
+        item = x if hasattr(x, "shape") else as_array(x, f"X[{i}]", "a series (T,) or (T, D)")
+        is_flat = len(item.shape) == 1
+        item = np.asarray(item).reshape(-1, 1) if is_flat else item
+        part = to_numbers(as_table(item, "X", i), np.float64)
+        parts.append(part.T if layout == "channels_first" and not is_flat else part)
+        if parts[-1].shape[1] != parts[0].shape[1]:
+            got = Words(f"{parts[-1].shape[1]} channel(s) in series {i}")
+            raise bad_argument("X", got, f"{parts[0].shape[1]} channel(s), as in series 0")
+    return _joined(parts)
+
+
+def _read_array(X: Any, layout: str) -> Collection:
+    table = X if hasattr(X, "shape") else as_array(X, "X", FORMATS)
+    shape = tuple(table.shape)
+    if len(shape) not in (2, 3):
+        got = X if isinstance(X, (str, int, float)) else Words(type(X).__name__)
+        remedy = "Reshape your data: X.reshape(1, -1) is a single series."
+        raise bad_argument("X", Words(f"shape {shape}") if shape else got, FORMATS, remedy)
+    if len(shape) == 3:
+        table = np.asanyarray(table)
+        table = table.transpose(0, 2, 1) if layout == "channels_first" else table
+        shape = table.shape
+        table = table.reshape(shape[0] * shape[1], shape[2])
+    n, T, D = (*shape, 1)[:3]
+    rows = to_numbers(as_table(table, "X"), np.float64).reshape(n * T, D)
+    if T < SHORTEST:  # in the words of scikit-learn
+        raise ValueError(
+            f"X has {T} feature(s) (shape={shape}) while a minimum of {SHORTEST} is required: "
+            f"every series needs at least {SHORTEST} steps. Arrays of shape (series, D, T) need "
+            "layout='channels_first'."
+        )
+    return Collection(np.ascontiguousarray(rows), np.arange(n + 1) * T)
+
+
+def _joined(parts: Sequence[Array], *details: Any) -> Collection:
+    starts = np.array([0, *accumulate(map(len, parts))])
+    return Collection(np.ascontiguousarray(np.concatenate(parts)), starts, *details)
+
+
+def _check(series: Collection) -> None:
+    """Raise if there are no series or channels, or if one is too short or not finite."""
+    check_not_empty(range(len(series)), "X")
+    if not series.rows.shape[1]:
+        raise bad_argument("X", Words("0 channels"), "at least one channel")
+    short = series.lengths < SHORTEST
+    if short.any():
+        i = int(np.argmax(short))
+        got = Words(f"{series.lengths[i]} steps in series {_label(series, i)}")
+        raise bad_argument("X", got, f"at least {SHORTEST} steps in each series")
+    finite = np.isfinite(series.rows)
+    if not finite.all():
+        row, channel = np.unravel_index(int(np.argmin(finite)), finite.shape)
+        i = int(np.searchsorted(series.starts, row, side="right")) - 1
+        names = series.channels or (range(series.rows.shape[1]) if len(finite[0]) > 1 else (None,))
+        where = place(int(row - series.starts[i]), names[int(channel)], _label(series, i))
+        raise not_finite("X", float(series.rows[row, channel]), where, series.rows.dtype)
+
+
+def _label(series: Collection, i: int) -> Any:
+    return i if series.ids is None else repr(series.ids[i])
+
+
+# Labels -------------------------------------------------------------------------------------------
+
+
+def read_labels(y: Any, series: Collection) -> Array:
+    """Return the label of each series (n,): of arrays in order, of a long frame by id."""
+    _refuse_tensors(y, "y")
+    if series.ids is not None:
+        return _as_labels(_labels_by_id(y, series.ids), series)
+    labels = _as_labels(y, series)
+    if labels.ndim == 1 and len(labels) != len(series):
+        got = Words(f"{len(labels)} labels")
+        raise bad_argument("y", got, f"{len(series)}, one for each series")
+    return labels
+
+
+def _labels_by_id(y: Any, ids: Any) -> list[Any]:
+    if hasattr(y, "iloc") and y.ndim == 1:
+        if not y.index.is_unique:
+            raise bad_argument("y", Words("an id twice"), "one label for each id")
+        y = dict(zip(y.index, y.tolist(), strict=True))
+    if not isinstance(y, Mapping):
+        wanted = "a pandas Series with the ids as index, or a mapping from ids to labels"
+        remedy = "With polars, use dict(zip(ids, labels))."
+        raise bad_argument("y", Words(type(y).__name__), wanted, remedy)
+    missing = [id for id in ids if id not in y]
+    if missing:
+        got = Words(f"no label for series {missing[0]!r}")
+        raise bad_argument("y", got, "a label for each series of X")
+    return [y[id] for id in ids]
+
+
+def _as_labels(y: Any, series: Collection) -> Array:
+    """Return labels as an array of text, numbers or flags, none of which is missing."""
+    labels = np.asarray(y, object) if isinstance(y, (list, tuple)) else np.asarray(y)
+    if labels.dtype.kind in "Of":
+        values = labels.ravel().tolist()
+        absent = [type(v).__name__ in MISSING or v in (np.inf, -np.inf) or v != v for v in values]
+        if any(absent):
+            i = absent.index(True)
+            got = Words(f"{values[i]} for series {_label(series, i)}")
+            raise bad_argument("y", got, "a label for each series", "Drop series without a label.")
+        if len({isinstance(value, str) for value in values}) > 1:
+            raise bad_argument("y", Words("text and numbers"), "labels of one type")
+        plain = np.array(values)  # objects of one type
+        labels = plain.reshape(labels.shape) if plain.size == labels.size else labels
+    return labels

@@ -1,0 +1,236 @@
+"""Features of series from the modes of linear reservoirs, as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from eigenecho import storage
+from eigenecho.checks import check_count, check_memory
+from eigenecho.classify import PooledModes, fit_modes
+from eigenecho.data.collection import Collection, read_collection
+from eigenecho.errors import Words, bad_argument, other_columns, warn
+from eigenecho.estimators.validation import all_or_nothing
+from eigenecho.progress import stage_report
+from eigenecho.threads import one_blas_thread
+from eigenecho.types import Array, Seed
+
+
+class SeriesEstimator(BaseEstimator):
+    """Base of estimators of whole series: reading, modes and files."""
+
+    def _read(self, X: Any, *, reset: bool = False) -> Collection:
+        """Return series with the channels of ``fit``, or set these with ``reset``."""
+        if not reset:
+            check_is_fitted(self)
+        series = read_collection(X, self.layout, self.id, self.time)
+        D = series.rows.shape[1]
+        if reset:
+            self.n_features_in_ = D
+            self.__dict__.pop("feature_names_in_", None)
+            if series.channels is not None:
+                self.feature_names_in_ = np.array(series.channels, dtype=object)
+            _warn_if_transposed(series)
+            return series
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None and series.channels not in (None, tuple(names)):
+            raise other_columns("X", series.channels, tuple(names))
+        if self.n_features_in_ != D:
+            expected = f"{self.n_features_in_} channel(s), as in fit"
+            raise bad_argument("X", Words(f"{D} channel(s)"), expected)
+        return series
+
+    def _fit_modes(self, series: Collection) -> PooledModes:
+        names = ("time_constants", "frequencies", "phases", "thresholds")
+        counts = [check_count(getattr(self, name), name, "a number", 1) for name in names]
+        check_memory(16 * math.prod(counts), " × ".join(names), counts)
+        return fit_modes(series, counts, self.seed)
+
+    @property
+    def time_constants_(self) -> Array:
+        """Time constants of the modes, in steps."""
+        check_is_fitted(self)
+        return self.modes_.grid.time_constants
+
+    @property
+    def frequencies_(self) -> Array:
+        """Frequencies of the modes, in cycles per step: one row for each time constant."""
+        check_is_fitted(self)
+        return self.modes_.grid.frequencies
+
+    @property
+    def feature_shape_(self) -> tuple[int, ...]:
+        """Axes of the features."""
+        check_is_fitted(self)
+        return self.modes_.shape
+
+    def save(self, path: Any) -> None:
+        """Write the fitted estimator to a safetensors file; ``eigenecho.load`` reads it back.
+
+        A Generator ``seed`` is stored as None, with a warning.
+
+        Parameters
+        ----------
+        path : str or Path
+            Path of the file.
+        """
+        check_is_fitted(self)
+        storage.save(path, self)
+
+
+class ReservoirFeatures(TransformerMixin, SeriesEstimator):
+    """Transformer of series of any lengths to one row of features each, for any classifier.
+
+    The series drives a grid of linear modes z(t) = λ z(t−1) + u(t), forwards and backwards in
+    time. Each mode is read at several phases, which gives oscillating moving averages of the
+    series and of its increments. A feature is the share of steps at which such an output is above
+    a threshold. The thresholds are quantiles of the outputs for some training series.
+
+    Parameters
+    ----------
+    time_constants : int
+        Number of time constants, from 1 step to 0.2 of the median training length.
+    frequencies : int
+        Number of frequencies of each, from 0.1 to 2 cycles per time constant.
+    phases : int
+        Number of phases of each mode. The first one ignores constants.
+    thresholds : int
+        Number of thresholds of each output.
+    layout : {"channels_last", "channels_first"}
+        Arrays are (series, T, D) and lists contain (T, D), or (series, D, T) and (D, T) as in
+        aeon.
+    id, time : str
+        Columns of a long frame. All others are channels.
+    seed : int, Generator or None
+        Seed of the thresholds, and of the mixes of several channels.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of channels.
+    time_constants_ : array (time_constants,)
+        In steps.
+    frequencies_ : array (time_constants, frequencies)
+        In cycles per step.
+    feature_shape_ : tuple of int
+        Axes of the features, in order: input (series, increments), phase, threshold, direction
+        (forwards, backwards), time constant, frequency.
+    modes_ : PooledModes
+        Modes, mixes of the channels, and thresholds.
+
+    See Also
+    --------
+    eigenecho.ReservoirClassifier : These features with a ridge classifier.
+    eigenecho.DiagonalReservoir : One row of states for each step.
+
+    Notes
+    -----
+    Of several channels, each mode takes the sum of a random few, with random signs. All channels
+    are scaled by mean and standard deviation over the training set. A series is not normalised, so
+    its level and its size count.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigenecho as ee
+    >>> X = np.sin(np.arange(100) * np.linspace(0.1, 0.4, 20)[:, None])
+    >>> features = ee.ReservoirFeatures(seed=0).fit_transform(X)
+    >>> features.shape
+    (20, 7680)
+    """
+
+    def __init__(
+        self,
+        *,
+        time_constants: int = 16,
+        frequencies: int = 8,
+        phases: int = 3,
+        thresholds: int = 5,
+        layout: str = "channels_last",
+        id: str = "unique_id",
+        time: str = "ds",
+        seed: Seed = None,
+    ) -> None:
+        self.time_constants = time_constants
+        self.frequencies = frequencies
+        self.phases = phases
+        self.thresholds = thresholds
+        self.layout = layout
+        self.id = id
+        self.time = time
+        self.seed = seed
+
+    @one_blas_thread()
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Choose the modes for the length of the series, and the thresholds; ``y`` is ignored.
+
+        Parameters
+        ----------
+        X : array (series, T) or (series, T, D), list of arrays (T_i,) or (T_i, D), or long frame
+            Series of at least two steps, without gaps. A long frame has the columns ``id`` and
+            ``time``, and one for each channel. Its rows are sorted by time, and the times are not
+            used otherwise. In a frame without these columns, each row is a series.
+        """
+        with all_or_nothing(self):
+            self.modes_ = self._fit_modes(self._read(X, reset=True))
+        return self
+
+    @one_blas_thread()
+    def transform(self, X: Any, *, progress: Any = False) -> Any:
+        """Compute the features of each series.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+            Series of any lengths.
+        progress : bool, or callable (stage, done, total)
+            True draws a progress bar. A callable is called with numbers of series.
+
+        Returns
+        -------
+        array (series, features) of float32
+            For a long frame, a frame with the sorted ids as index.
+        """
+        series = self._read(X)
+        with stage_report(progress) as report:
+            features = self.modes_.transform(series, report)
+        return series.restore(features, self.get_feature_names_out())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Return the names of the features, made of their positions along ``feature_shape_``.
+
+        Parameters
+        ----------
+        input_features : ignored
+        """
+        names = (
+            ("series", "increments"), "phase", "threshold", ("forwards", "backwards"), "tau",
+            "frequency",
+        )  # fmt: skip
+        axes = [
+            name if isinstance(name, tuple) else [f"{name}{i}" for i in range(count)]
+            for name, count in zip(names, self.feature_shape_, strict=True)
+        ]
+        return np.array(["_".join(parts) for parts in product(*axes)], dtype=object)
+
+
+def _warn_if_transposed(series: Collection) -> None:
+    """Warn if series have more channels than steps, most likely because they are transposed."""
+    steps, channels = float(np.median(series.lengths)), series.rows.shape[1]
+    if channels > steps:
+        warn(
+            f"X has series of {steps:g} steps and {channels} channels. If these are swapped, set "
+            "layout: arrays are (series, T, D) for 'channels_last', the default, and "
+            "(series, D, T) for 'channels_first'.",
+            UserWarning,
+        )
