@@ -1,0 +1,11 @@
+"""Exported networks: a step as source code in other languages, with a test vector.
+
+``step`` specifies the order of operations in plain Python, ``program`` holds the constants of a
+network, ``reference`` runs the specification, and ``translate`` writes it in C or JavaScript.
+"""
+
+from eigenecho.export.example import example_run
+from eigenecho.export.program import StepProgram
+from eigenecho.export.reference import Reference
+from eigenecho.export.selftest import run_selftest
+from eigenecho.export.source import FORMATS, source_files

@@ -1,0 +1,136 @@
+"""The constants of an exported network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eigenecho.kernels import CascadeForm, DenseForm, DiagonalForm, Form, Readout
+from eigenecho.scaling import Scaling
+from eigenecho.types import Array
+
+NONE = np.empty(0)
+"""The array of a part that a network does not have."""
+
+ARRAYS = (
+    "values", "pair_re", "pair_im", "dense", "coupling", "starts", "sources", "connections",
+    "weights", "bias", "offset", "previous", "readout", "input_mean", "input_mean_low",
+    "input_scale", "output_mean", "output_mean_low", "output_scale", "initial_r", "initial_y",
+)  # fmt: skip
+"""Names of the arrays that a program may have."""
+
+
+@dataclass(frozen=True, eq=False)
+class StepProgram:
+    """The constants of ``step``, in its dtype.
+
+    The units are a block with a dense or sparse matrix, then modes, real ones first.
+
+    Parameters
+    ----------
+    inputs, outputs, units : int
+    closed : bool
+        True if the last output is fed back, to the units or to the readout.
+    known : int or None
+        Number of inputs besides the last output in a closed loop; None if the loop cannot be
+        closed.
+    arrays : dict
+        The arrays of the parts that the network has:
+
+        - ``values``, ``pair_re``, ``pair_im``: eigenvalues of the modes
+        - ``dense`` (k, k), ``coupling`` (N − k, k): row i has the weights of the block's units in
+          unit i of the block, and in mode i
+        - ``starts``, ``sources``, ``connections``: the block in compressed rows instead
+        - ``weights`` (D, N) of the inputs, and of the last output if there is feedback; ``bias``
+          (N,)
+        - ``offset`` (D_out,), ``previous`` (D_out, D_out), ``readout`` (D_out, N): a row per output
+        - ``mean`` and ``scale`` of inputs and outputs; ``mean_low`` is the part of a mean that
+          single precision cannot represent
+        - ``initial_y`` (D_out,), and ``initial_r`` (N,) unless it is zero
+    """
+
+    inputs: int
+    outputs: int
+    units: int
+    closed: bool
+    known: int | None
+    arrays: dict[str, Array]
+
+    def constant(self, name: str) -> Any:
+        """Return a number or an array of the program; empty for a part that is missing."""
+        return self.arrays.get(name, NONE) if name in ARRAYS else getattr(self, name)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of all numbers and operations."""
+        return self.arrays["offset"].dtype
+
+    @property
+    def modes(self) -> int:
+        """Number of units that are modes."""
+        return len(self.constant("values")) + 2 * len(self.constant("pair_re"))
+
+    @property
+    def block(self) -> int:
+        """Number of units before the modes."""
+        return self.units - self.modes
+
+    @property
+    def first_pair(self) -> int:
+        """Index of the first unit of a pair."""
+        return self.block + len(self.constant("values"))
+
+    @property
+    def drives(self) -> int:
+        """Number of inputs, and of outputs that are fed back."""
+        return self.inputs + self.outputs * self.closed
+
+    @property
+    def row(self) -> int:
+        """Length of an input row, at least 1 because C has no empty arrays."""
+        return max(1, self.inputs)
+
+    @property
+    def fed_back(self) -> int:
+        """Number of inputs that are the last output in a closed loop."""
+        return min(self.inputs, self.outputs)
+
+    @property
+    def state_bytes(self) -> int:
+        """Size of the state, including the room for the next state of the block."""
+        return (self.units + self.outputs + self.block) * self.dtype.itemsize
+
+
+def transition_arrays(form: Form) -> dict[str, Array]:
+    """Return the arrays of a program for a form of W."""
+    if isinstance(form, (DiagonalForm, CascadeForm)):
+        modes = {"values": form.real, "pair_re": form.re, "pair_im": form.im}
+        if isinstance(form, DiagonalForm):
+            return modes
+        return {"dense": form.block.T, "coupling": form.coupling.T, **modes}
+    if isinstance(form, DenseForm):
+        return {"dense": form.W.T}
+    # C has no empty arrays: a last connection belongs to no unit.
+    sources, connections = np.append(form.indices, 0), np.append(form.data, 0)
+    starts, sources = (a.astype(np.min_scalar_type(a.max())) for a in (form.indptr, sources))
+    return {"starts": starts, "sources": sources, "connections": connections}
+
+
+def readout_arrays(readout: Readout, previous: bool) -> dict[str, Array]:
+    """Return the arrays of a readout, with the rows of y(t−1) if it has them."""
+    rows = {"previous": readout.previous.T} if previous else {}
+    return {"offset": readout.offset, "readout": readout.weights, **rows}
+
+
+def scaling_arrays(scaling: Scaling | None, name: str, dtype: np.dtype) -> dict[str, Array]:
+    """Return mean and scale of the columns ``name``, in two parts where one loses digits."""
+    if scaling is None:
+        return {}
+    mean = np.asarray(scaling.mean, dtype)
+    low = (scaling.mean - mean).astype(dtype)
+    parts = {"mean": mean, "scale": np.asarray(scaling.scale, dtype)}
+    if np.any(low):
+        parts["mean_low"] = low
+    return {f"{name}_{part}": value for part, value in parts.items()}

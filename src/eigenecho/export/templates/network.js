@@ -1,0 +1,80 @@
+$about
+
+export const inputs = $inputs;
+export const outputs = $outputs;
+export const units = $units;
+
+$constants
+
+/** Return the initial state: the units r and the last output y. Assign a measured value to y to
+ * feed that back. */
+export function init() {
+@if block
+    const state = { r: new $real(units), y: new $real(outputs), next: new $real($block) };
+@end
+@if no_block
+    const state = { r: new $real(units), y: new $real(outputs) };
+@end
+$init
+    return state;
+}
+
+/** Take an input row u[$inputs] and return the output, which is written to y. */
+export function step(state, u, y = new $real(outputs)) {
+@if inputs
+    if (u.length !== inputs) {
+        throw new RangeError(`u has $${u.length} numbers, expected $${inputs}`);
+    }
+@end
+$step
+    return y;
+}
+
+@if autonomous
+/** Take the last output as the input and return the next output, which is written to y. */
+export function forecastStep(state, y = new $real(outputs)) {
+$forecast_step
+    return y;
+}
+
+@end
+@if known
+/** Take the last output as the first inputs and known[$known] as the others, and return the next
+ * output, which is written to y. */
+export function forecastStep(state, known, y = new $real(outputs)) {
+    if (known.length !== $known) {
+        throw new RangeError(`known has $${known.length} numbers, expected $known`);
+    }
+$forecast_step
+    return y;
+}
+
+@end
+function compare(y, expected, largest) {
+    return Math.max(largest, ...y.map((value, e) => Math.abs(value - expected[e])));
+}
+
+/** Run the test vector, and return the largest difference from its outputs, or NaN. */
+export function selftest() {
+    const state = init();
+    let largest = 0;
+    for (let t = 0; t < $test_steps; t++) {
+@if generator
+        largest = compare(step(state), test_outputs[t], largest);
+@end
+@if inputs
+        largest = compare(step(state, test_inputs[t]), test_outputs[t], largest);
+@end
+    }
+@if test_forecasts
+    for (let t = 0; t < $test_forecasts; t++) {
+@if autonomous
+        largest = compare(forecastStep(state), test_forecasts[t], largest);
+@end
+@if known
+        largest = compare(forecastStep(state, test_known[t]), test_forecasts[t], largest);
+@end
+    }
+@end
+    return largest;
+}

@@ -1,0 +1,214 @@
+"""Export of a network as source code, with a test vector and a report."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import eigenecho
+from eigenecho import storage
+from eigenecho.checks import as_float_dtype
+from eigenecho.errors import bad_argument
+from eigenecho.export import FORMATS, StepProgram, example_run, run_selftest, source_files
+from eigenecho.export.program import readout_arrays, scaling_arrays, transition_arrays
+from eigenecho.model.online import State, as_state
+from eigenecho.types import Array
+
+if TYPE_CHECKING:
+    from eigenecho.model.model import LinearModel
+
+
+@dataclass(frozen=True)
+class ExportReport:
+    """Result of an export: its files, their size, and how far they are from the network.
+
+    Attributes
+    ----------
+    paths : tuple of Path
+        The files that were written.
+    dtype : {"float64", "float32"}
+        Type of all numbers and operations.
+    state_bytes, constant_bytes : int
+        Size of a state and of the constants, without the test vector.
+    difference : float, optional
+        Largest difference of the outputs of the exported code from the reference, on the test
+        vector. It is 0 if all operations are rounded as specified. None if the code was not run.
+    checked_with : str
+        The compiler or interpreter that ran the code, or why it was not run.
+    stream_difference : float
+        Largest difference of the outputs of the reference from ``stream.step`` on the test vector,
+        relative to the largest output.
+
+    See Also
+    --------
+    eigenecho.LinearModel : ``export`` returns a report.
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> series = ee.tasks.mso(3, steps=400)
+    >>> esn = ee.LinearESN(50, warmup=50, ridge=1e-8, seed=0).fit(series[:-1], series[1:])
+    >>> report = esn.export("network.c", dtype="float32")
+    >>> [path.name for path in report.paths], report.state_bytes
+    (['network.c', 'network.h'], 204)
+    >>> report.difference in (0, None), report.stream_difference < 1e-4
+    (True, True)
+    """
+
+    paths: tuple[Path, ...]
+    dtype: str
+    state_bytes: int
+    constant_bytes: int
+    difference: float | None
+    checked_with: str
+    stream_difference: float
+
+    def __str__(self) -> str:
+        checked = self.checked_with
+        if self.difference is not None:
+            checked = f"{self.difference:.2g}  largest difference from the reference ({checked})"
+        return "\n".join(
+            [
+                f"files        {', '.join(map(str, self.paths))}",
+                f"numbers      {self.dtype}, {self.state_bytes} bytes of state, "
+                f"{self.constant_bytes} bytes of constants",
+                f"self-test    {checked}",
+                f"stream.step  {self.stream_difference:.2g}  of the largest output, largest "
+                "difference from the reference",
+            ]
+        )
+
+
+def export(
+    model: LinearModel,
+    path: Any,
+    dtype: Any = None,
+    state: State | None = None,
+    names: tuple[Any, Any] = (None, None),
+) -> ExportReport:
+    """Write a network as ``LinearModel.export`` does; ``names`` are those of its columns."""
+    check_exportable(model)
+    path = Path(path)
+    _check_name(path)
+    program = step_program(model, dtype, state)
+    run = example_run(program)
+    if not len(run["test_outputs"]):
+        raise model.reservoir.overflowed("outputs", 0)
+    stream_difference = _stream_difference(model, state, run)
+    about = _about(model, program, run, path.stem, names)
+    files = source_files(path.suffix, program, run, path.stem, about)
+    paths = {path.with_suffix(suffix): text.encode() for suffix, text in files.items()}
+    storage.write_whole(paths)
+    return ExportReport(
+        tuple(paths),
+        program.dtype.name,
+        program.state_bytes,
+        sum(array.nbytes for array in program.arrays.values()),
+        *run_selftest(files, path.stem),
+        stream_difference,
+    )
+
+
+def check_exportable(model: LinearModel) -> None:
+    """Raise if a network has a part that ``export.step`` does not compute."""
+    model.need_states("Export")
+    if model.device is not None:
+        expected = "None: exported code takes no tensors"
+        raise bad_argument("device", model.device, expected, "Call .to(None) before export.")
+
+
+def step_program(model: LinearModel, dtype: Any, state: State | None) -> StepProgram:
+    """Return the constants of a network, by default in its own dtype and from a zero state."""
+    reservoir = model.reservoir
+    number = reservoir.dtype if dtype is None else as_float_dtype(dtype)
+    start = model.zero_state() if state is None else as_state(model, state, "state")
+    weights = [A for A in (reservoir.W_in, reservoir.W_fb) if A is not None]
+    with np.errstate(over="ignore"):  # reported below
+        arrays = {
+            **transition_arrays(reservoir.transition.form(number)),
+            **readout_arrays(model.readout, model.output_to_readout),
+            **scaling_arrays(model.inputs, "input", number),
+            **scaling_arrays(model.outputs, "output", number),
+            "weights": np.vstack(weights),
+            "initial_y": start.y,
+        }
+        if reservoir.bias is not None:
+            arrays["bias"] = reservoir.bias
+        if np.any(start.r):
+            arrays["initial_r"] = start.r
+        arrays = {name: _in_dtype(array, number) for name, array in arrays.items() if array.size}
+    for name, array in arrays.items():
+        lost = name.endswith("_scale") and not np.all(array > 0)
+        if lost or not np.all(np.isfinite(array)):
+            expected = f"float64, because numbers ({name}) are out of range"
+            raise bad_argument("dtype", str(number), expected)
+    return StepProgram(
+        inputs=model.D_in,
+        outputs=model.D_out,
+        units=model.units,
+        closed=model.closed,
+        known=max(model.D_in - model.D_out, 0) if model.can_forecast else None,
+        arrays=arrays,
+    )
+
+
+def _in_dtype(array: Array, dtype: np.dtype) -> Array:
+    """Return numbers in a dtype, and indices unchanged."""
+    return array if array.dtype.kind == "u" else np.ascontiguousarray(array, dtype)
+
+
+def _check_name(path: Path) -> None:
+    """Raise if the name of a file has no known suffix, or cannot begin the names of functions."""
+    if path.suffix not in FORMATS:
+        raise bad_argument("path", str(path), f"a file name that ends with {' or '.join(FORMATS)}")
+    if path.suffix == ".c" and not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", path.stem):
+        expected = "a file name that is a C identifier, because it begins the names of functions"
+        remedy = "Use letters, digits and underscores, a letter first."
+        raise bad_argument("path", str(path), expected, remedy)
+
+
+def _about(
+    model: LinearModel,
+    program: StepProgram,
+    run: dict[str, Array],
+    name: str,
+    names: tuple[Any, Any],
+) -> str:
+    """Return the comment that opens the files."""
+    columns = {"inputs": (model.D_in, names[0]), "outputs": (model.D_out, names[1])}
+    lines = [
+        f"{name}: a linear echo state network, exported by eigenecho {eigenecho.__version__}.",
+        "",
+        f"units      {model.units} ({model.reservoir.transition.name})",
+    ]
+    for key, (count, labels) in columns.items():
+        lines.append(f"{key:9}  {count}" + ("" if labels is None else f": {', '.join(labels)}"))
+    lines.append(f"numbers    {program.dtype}, {program.state_bytes} bytes of state")
+    if model.certificate is not None:
+        lines += ["", "Certificate", *str(model.certificate).splitlines()]
+    lines += [
+        "",
+        "The self-test returns 0 if every operation is rounded by itself, as IEEE 754 specifies:",
+        "in C, compile with -ffp-contract=off. Otherwise it returns a difference of rounding. The",
+        f"largest output of its test vector is {np.abs(run['test_outputs']).max():.3g}.",
+    ]
+    return "\n".join(["/*", *map(_comment_line, lines), " */"])
+
+
+def _comment_line(text: str) -> str:
+    """Return a line of a comment. The text may come from a file, and must not end the comment."""
+    line = "".join(c if c.isprintable() else " " for c in text)
+    line = re.sub(r"\*(?=/)|/(?=\*)|\?(?=\?)", r"\g<0> ", line)  # ?? begins a trigraph
+    return f" * {line}".rstrip()
+
+
+def _stream_difference(model: LinearModel, state: State | None, run: dict[str, Array]) -> float:
+    """Return the largest difference of outputs from those of a stream, over the largest output."""
+    stream = model.stream(state)
+    outputs = np.array([stream.step(row if model.D_in else None) for row in run["test_inputs"]])
+    size = float(np.abs(outputs).max()) or 1.0
+    return float(np.abs(outputs - run["test_outputs"].astype(np.float64)).max()) / size
