@@ -14,6 +14,9 @@ W_out (N', D_out), with rows in the order [1, y(t−1), r]; flags select the fir
 
 from __future__ import annotations
 
+import itertools
+import math
+
 import numpy as np
 
 
@@ -60,6 +63,27 @@ def extended(r, y_previous=None, bias=True, previous=False):
     if bias:
         blocks.insert(0, np.ones((len(r), 1)))
     return np.concatenate(blocks, axis=1)
+
+
+def features(s, monomials=1, cosines=None, tanh=None, function=None):
+    """Return [s, φ(s)] for standardised states (T, n), one row and one feature at a time.
+
+    φ are all products of 2 to ``monomials`` states, in the order of their degrees and then of the
+    states, cos(s A + b) and tanh(s A + b) for pairs (A, b), and a function of a row.
+    """
+    out = []
+    for row in np.asarray(s, float):
+        z = list(row)
+        for degree in range(2, monomials + 1):
+            for chosen in itertools.combinations_with_replacement(range(len(row)), degree):
+                z.append(math.prod(row[i] for i in chosen))
+        for pair, curve in ((cosines, math.cos), (tanh, math.tanh)):
+            if pair is not None:
+                z += [curve(sum(row * a) + b) for a, b in zip(pair[0].T, pair[1], strict=True)]
+        if function is not None:
+            z += list(function(row[None])[0])
+        out.append(z)
+    return np.array(out)
 
 
 def ridge(X, Y, alpha, penalise_bias=True):
@@ -304,3 +328,63 @@ def filled(values, season):
             step = (seen[last] - seen[0]) / max(last, 1)
         results.append(results[-1] + step)
     return np.array(results), start
+
+
+# Classifiers ----------------------------------------------------------------------------------
+
+
+def mode_outputs(x, modes, phases, mixes):
+    """Return the outputs (T, 2 · phases, modes) of a series x (T, D) driving complex modes.
+
+    Mode k sees the channels in the mix ``mixes[k]`` (D,), and starts in the steady state of the
+    first row. The first outputs are Re e^{iθ} w for each phase θ; the others are their increments.
+    """
+    outputs = np.zeros((len(x), 2 * phases, len(modes)))
+    for k, mode in enumerate(modes):
+        gain = 1j * (1 - mode) / abs(1 - mode)
+        u = [sum(weight * value for weight, value in zip(mixes[k], row, strict=True)) for row in x]
+        w = gain * u[0] / (1 - mode)
+        for t in range(len(x)):
+            before, w = w, mode * w + gain * u[t]
+            for p in range(phases):
+                turn = np.exp(1j * np.pi * p / phases)
+                outputs[t, p, k] = (turn * w).real
+                outputs[t, phases + p, k] = (turn * (w - before)).real
+    return outputs
+
+
+def rounded_mode_outputs(x, modes, phases, mixes):
+    """Return ``mode_outputs`` with every product and sum rounded to single precision, in order."""
+    f = np.float32
+    rates = np.asarray(modes) - 1
+    gains, start = -1j * rates / abs(rates), f(1 / abs(rates))
+    a, b, g, h = f(rates.real), f(rates.imag), f(gains.real), f(gains.imag)
+    angles = np.pi * np.arange(phases) / phases
+    cosines, sines = f(np.cos(angles)), f(np.sin(angles))
+    inputs = np.zeros((len(x), len(modes)), f)
+    for k, mix in enumerate(f(mixes)):
+        for c in np.flatnonzero(mix):
+            inputs[:, k] += mix[c] * f(x[:, c])
+    real, imag = np.zeros(len(modes), f), start * inputs[0]
+    outputs = np.zeros((len(x), 2 * phases, len(modes)), f)
+    for t, u in enumerate(inputs):
+        dx, dy = a * real - b * imag + g * u, a * imag + b * real + h * u
+        real, imag = real + dx, imag + dy
+        for p in range(phases):
+            outputs[t, p] = cosines[p] * real - sines[p] * imag
+            outputs[t, phases + p] = cosines[p] * dx - sines[p] * dy
+    return outputs
+
+
+def leave_one_out(X, Y, alpha):
+    """Return the outputs (n, K) for each row of a ridge regression without it.
+
+    The intercept is not penalised.
+    """
+    outputs = np.empty_like(Y, dtype=float)
+    for i in range(len(X)):
+        others = np.arange(len(X)) != i
+        rows = np.column_stack([np.ones(len(X)), X])
+        weights = ridge(rows[others], Y[others], alpha, penalise_bias=False)
+        outputs[i] = rows[i] @ weights
+    return outputs

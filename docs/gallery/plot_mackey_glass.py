@@ -4,7 +4,8 @@ How far ahead can chaos be forecast?
 
 A linear network in closed loop follows the Mackey–Glass series for some time and then diverges from
 it. ``forecast(interval=)`` computes prediction intervals by propagating the training residuals
-through the closed loop.
+through the closed loop. With nonlinear features of a delay line, the forecast is accurate for
+hundreds of steps.
 """
 
 import matplotlib.pyplot as plt
@@ -60,3 +61,31 @@ right.set(xlabel="steps ahead", ylabel="coverage", ylim=(0, 1.02))
 # systems with independent errors. The Mackey–Glass series does not satisfy these assumptions, but
 # the coverage is still close to the level. To check your own series, see
 # :doc:`/guides/prediction-intervals`.
+#
+# A readout of random cosines of the last rows, three steps apart, is not limited to linear maps.
+# There are no intervals then, but the errors are much smaller:
+
+cosines = ee.LinearESN(
+    spectrum=ee.delay_line(7, spacing=3),
+    features=ee.features.cosines(300),
+    standardize=True,
+    warmup=50,
+    ridge="loop",
+    seed=0,
+)
+cosines.fit(X[:3000], X[1:3001])
+contexts = np.stack([X[end - 200 : end] for end in ends[:150]])
+truth = np.stack([X[end : end + 500] for end in ends[:150]])
+steps = np.arange(1, 501)
+figure, ax = plt.subplots(figsize=(7.5, 3.3), layout="constrained")
+for name, network, color in (("linear", esn, "C2"), ("300 cosines", cosines, "C0")):
+    error = network.forecast(500, context=contexts) - truth
+    ax.semilogy(
+        steps, np.sqrt(np.nanmean(error**2, axis=(0, 2))) / X.std(), color=color, label=name
+    )
+ax.axhline(1, color="0.6", linewidth=0.8)
+ax.set(xlabel="steps ahead", ylabel="RMSE, relative to the std of x")
+ax.legend(frameon=False)
+
+# %%
+# See :doc:`/guides/chaotic-systems` for other systems, and for how to choose the features.

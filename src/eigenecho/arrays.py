@@ -1,19 +1,19 @@
 """NumPy arrays and torch tensors behind one interface.
 
-``namespace(x)`` returns the functions for the kind of array that ``x`` is, so that algebra is
-written once. It is also the value that says what a backend can do:
+``namespace(x)`` returns the functions for arrays of the kind of ``x``, so that the same code works
+for both kinds. A namespace also describes what its kind of array can do:
 
-- ``is_host``: NumPy. Work is cut into blocks that fit into cache and run on threads, and LAPACK
-  works in place. Other backends work on everything at once.
-- Types of devices in ``NO_FLOAT64``: double precision becomes single precision wherever an array
-  is created or moved.
+- ``is_host`` is True for NumPy: work is cut into blocks that fit into the cache and run on threads,
+  and LAPACK works in place. Tensors on a device are computed all at once.
+- On types of devices in ``NO_FLOAT64``, arrays that are created or moved have single precision
+  instead of double precision.
 
 Public methods are decorated with ``takes_tensors``: they accept tensors and return tensors on the
 same device. A tensor in the memory of the host is read as a NumPy array without a copy, so results
 are equal to the last bit. A tensor on a device is passed on if the method can compute there
-(``stays``), and is copied to the host otherwise.
+(``on_device=True``), and is copied to the host otherwise.
 
-Nothing here imports torch unless a device is named: where there is a tensor, torch is loaded.
+This module imports torch only if a device is named: if there is a tensor, torch is loaded already.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ import numpy as np
 from eigenecho.errors import Words, bad_argument
 from eigenecho.types import Array
 
-HOST = {"cpu"}
+HOST_DEVICES = {"cpu"}
 """Types of devices whose memory NumPy reads."""
 
 NO_FLOAT64 = {"mps"}
 """Types of devices without float64."""
 
-NO_SERIES = {"state", "initial_state", "quantiles", "origins"}
-"""Arguments that are not series: they do not determine the kind of array that is returned."""
+NOT_SERIES = {"state", "initial_state", "quantiles", "origins"}
+"""Names of arguments that are not series and do not determine the kind of array of the result."""
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -49,14 +49,14 @@ def is_tensor(value: Any) -> bool:
     return isinstance(value, getattr(sys.modules.get("torch"), "Tensor", ()))
 
 
-def on_device(value: Any) -> bool:
-    """Return True if a value is a tensor in memory that NumPy cannot read."""
-    return is_tensor(value) and is_apart(value.device)
+def is_on_device(value: Any) -> bool:
+    """Return True if a value is a tensor whose memory NumPy cannot read."""
+    return is_tensor(value) and is_off_host(value.device)
 
 
-def is_apart(device: Any) -> bool:
+def is_off_host(device: Any) -> bool:
     """Return True if NumPy cannot read the memory of a device, given by name or as an object."""
-    return device is not None and str(device).partition(":")[0] not in HOST
+    return device is not None and str(device).partition(":")[0] not in HOST_DEVICES
 
 
 def to_host(value: Any) -> Any:
@@ -65,7 +65,7 @@ def to_host(value: Any) -> Any:
         return value
     if is_tensor(value):
         return value.detach().resolve_conj().resolve_neg().cpu().numpy()
-    # Long lists of numbers have no tensors.
+    # A list that begins with a number has no tensors; it may be long.
     if isinstance(value, (list, tuple)) and value and not isinstance(value[0], (int, float)):
         items = [to_host(item) for item in value]
         if any(new is not old for new, old in zip(items, value, strict=True)):
@@ -76,7 +76,7 @@ def to_host(value: Any) -> Any:
 def to_device(value: Any, device: Any) -> Any:
     """Return NumPy arrays as tensors on a device, also in lists and tuples."""
     if isinstance(value, np.ndarray):
-        return _on_device(str(device)).asarray(value)
+        return _torch_namespace(str(device)).asarray(value)
     if isinstance(value, (list, tuple)):
         return _rebuild(value, [to_device(item, device) for item in value])
     return value
@@ -90,8 +90,8 @@ def _rebuild(value: Any, items: list[Any]) -> Any:
 # Arguments of public methods ---------------------------------------------------------------------
 
 
-def checked_device(device: Any) -> str | None:
-    """Return the full name of an available device; None, for NumPy arrays, is unchanged."""
+def resolve_device(device: Any) -> str | None:
+    """Return the full name of an available device, or None for None, which means NumPy arrays."""
     if device is None:
         return None
     try:
@@ -103,20 +103,20 @@ def checked_device(device: Any) -> str | None:
     except (AssertionError, RuntimeError, TypeError) as error:
         # AssertionError: torch was built without support for this type of device.
         expected = 'an available torch device, such as "cuda" or "cpu", or None for NumPy arrays'
-        remedy = "Models and files need none: the CPU computes the same answers."
+        remedy = 'Without a GPU, use "cpu" or None: results agree up to rounding errors.'
         raise bad_argument("device", str(device), expected, remedy) from error
 
 
-def device_of(arguments: Mapping[str, Any]) -> Any:
-    """Return the device of all tensors among named arguments; None if there are no tensors.
+def find_device(arguments: Mapping[str, Any]) -> Any:
+    """Return the device of the tensors among named arguments, or None if there are no tensors.
 
-    Raises an error for Dask collections, for tensors on two devices, and for tensors that are not
-    supported.
+    Raise an error for Dask collections, for tensors on different devices, and for unsupported
+    tensors.
     """
     device = first = None
     for argument, value in arguments.items():
         _check_in_memory(value, argument)
-        for name, tensor in _tensors(value, argument):
+        for name, tensor in _find_tensors(value, argument):
             _check_tensor(tensor, name)
             if device is None:
                 device, first = tensor.device, name
@@ -126,15 +126,15 @@ def device_of(arguments: Mapping[str, Any]) -> Any:
     return device
 
 
-def takes_tensors(method: Method | None = None, *, stays: bool = False) -> Any:
-    """Let a method accept tensors and return tensors on their device.
+def takes_tensors(method: Method | None = None, *, on_device: bool = False) -> Any:
+    """Decorate a method so that it accepts tensors and returns tensors on their device.
 
-    The method receives NumPy arrays; if it ``stays``, it receives tensors on a device unchanged.
-    Dask collections are refused. If the method returns self, later calls without tensors use this
-    device.
+    The method receives NumPy arrays. With ``on_device``, it receives tensors on a device unchanged.
+    Dask collections raise an error. If the method returns self, later calls without tensors use
+    this device.
     """
     if method is None:
-        return lambda decorated: takes_tensors(decorated, stays=stays)
+        return lambda decorated: takes_tensors(decorated, on_device=on_device)
     names = [*signature(method).parameters][1:]
 
     @wraps(method)
@@ -142,51 +142,51 @@ def takes_tensors(method: Method | None = None, *, stays: bool = False) -> Any:
         if "torch" not in sys.modules and "dask" not in sys.modules:
             return method(self, *args, **kwargs)
         arguments = dict(zip(names, args, strict=False)) | kwargs
-        device = device_of(arguments)
+        device = find_device(arguments)
         if device is None and "torch" in sys.modules and not _has_data(arguments):
-            device = checked_device(getattr(self, "_device", None))
+            device = resolve_device(getattr(self, "_device", None))
         if device is None:
-            answer = method(self, *args, **kwargs)
-            if answer is self and hasattr(self, "_device"):
+            result = method(self, *args, **kwargs)
+            if result is self and hasattr(self, "_device"):
                 self._device = None
-            return answer
-        if not (stays and is_apart(device)):
+            return result
+        if not (on_device and is_off_host(device)):
             args = tuple(map(to_host, args))
             kwargs = {name: to_host(value) for name, value in kwargs.items()}
-        answer = with_memory(device, method, self, *args, **kwargs)
-        if answer is self:
+        result = call_on_device(device, method, self, *args, **kwargs)
+        if result is self:
             self._device = str(device)
-            return answer
-        out = arguments.get("out")  # the method has written its answer there
-        return to_device(answer, device) if out is None else out
+            return result
+        out = arguments.get("out")  # the method has written its result there
+        return to_device(result, device) if out is None else out
 
     return cast(Method, wrapped)
 
 
-def with_memory(device: Any, method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a method on tensors of a device; raise MemoryError if it has too little memory."""
+def call_on_device(device: Any, method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call a method on tensors of a device; raise MemoryError if the device lacks memory."""
     import torch
 
     try:
         return method(*args, **kwargs)
     except torch.OutOfMemoryError as error:
         message = str(error)
-    # Raised outside the handler, whose traceback holds the tensors that filled the memory.
+    # Raise outside the handler, because its traceback holds the tensors that filled the memory.
     numbers = ". ".join(message.split(". ")[1:3]).rstrip(".")
     raise MemoryError(
         f"not enough memory on {device}: {numbers}. A fit needs about three arrays of "
-        "units × units numbers, states need steps × units: lower units, use dtype='float32', "
-        "pass a long series in pieces (initial_state=), or compute on the CPU."
+        "units × units numbers, and states need steps × units numbers: lower units, use "
+        "dtype='float32', pass a long series in pieces (initial_state=), or compute on the CPU."
     )
 
 
-def _tensors(value: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """Yield the names and tensors in a value; long lists of numbers are skipped."""
+def _find_tensors(value: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """Yield the names and tensors in a value; lists that begin with a number are skipped."""
     if is_tensor(value):
         yield name, value
     elif isinstance(value, (list, tuple)) and len(value) and not isinstance(value[0], (int, float)):
         for i, item in enumerate(value):
-            yield from _tensors(item, f"{name}[{i}]")
+            yield from _find_tensors(item, f"{name}[{i}]")
 
 
 def _check_in_memory(value: Any, name: str) -> None:
@@ -212,69 +212,67 @@ def _check_tensor(tensor: Any, name: str) -> None:
 
 
 def _has_data(arguments: dict[str, Any]) -> bool:
-    """Return True if arguments hold series of another kind, which determine that of the result."""
-    series = [value for name, value in arguments.items() if name not in NO_SERIES]
+    """Return True if arguments hold series, which determine the kind of array of the result."""
+    series = [value for name, value in arguments.items() if name not in NOT_SERIES]
     return any(hasattr(value, "__len__") and not isinstance(value, str) for value in series)
 
 
-# Functions of both kinds of array -----------------------------------------------------------------
+# Functions for both kinds of arrays ---------------------------------------------------------------
 
 
 def namespace(array: Any) -> Any:
-    """Return the functions for this kind of array, on its device."""
+    """Return the functions for arrays of the kind of ``array``, on its device."""
     if isinstance(array, np.ndarray) or not is_tensor(array):
         return NUMPY
-    return _on_device(str(array.device))
+    return _torch_namespace(str(array.device))
 
 
-_kept: dict[tuple[Any, ...], Any] = {}
+_computed: dict[tuple[Any, ...], Any] = {}
+"""Results of ``compute_once`` by the ids of their owners and a key."""
 
 
-def kept(owners: Sequence[Array], key: Hashable, make: Callable[[], Any]) -> Any:
-    """Return what ``make`` returns, computed once while all arrays that it depends on live.
+def compute_once(owners: Sequence[Array], key: Hashable, compute: Callable[[], Any]) -> Any:
+    """Return the result of ``compute``, which is cached as long as all ``owners`` exist.
 
-    The value must not refer to any of these arrays, which would keep them alive.
+    The owners are the arrays that the result depends on. The result must not refer to any of them,
+    because that would keep them alive.
     """
-    whole = (*map(id, owners), key)
-    if whole not in _kept:
-        _kept[whole] = make()
+    full_key = (*map(id, owners), key)
+    if full_key not in _computed:
+        _computed[full_key] = compute()
         for owner in owners:
-            weakref.finalize(owner, _kept.pop, whole, None).atexit = False
-    return _kept[whole]
+            weakref.finalize(owner, _computed.pop, full_key, None).atexit = False
+    return _computed[full_key]
 
 
-def at(array: Any, like: Any) -> Any:
-    """Return an array on the device of ``like``, as a copy that is kept while the array lives.
+def to_like(array: Any, like: Any) -> Any:
+    """Return a constant array of a network on the device of ``like``.
 
-    For the constant arrays of a network. Tensors are copied on each call.
+    The copy of a NumPy array on a device is cached as long as the array exists. Tensors are copied
+    on each call.
     """
     xp = namespace(like)
     if xp.is_host or is_tensor(array):
         return xp.asarray(array)
     dtype = like.dtype if array.dtype.kind == "f" else None
-    # A tensor on the host would share the memory of the array, and keep it alive.
-    return kept([array], (str(like.device), dtype), lambda: xp.asarray(array.copy(), dtype))
+    # Copy first: a tensor on the host would share the memory of the array and keep it alive.
+    return compute_once([array], (str(like.device), dtype), lambda: xp.asarray(array.copy(), dtype))
 
 
-def moved(arrays: Sequence[Any], like: Any) -> list[Any]:
-    """Return arrays of either kind on the device of ``like``, copied only if necessary."""
-    return [namespace(like).asarray(array) for array in arrays]
-
-
-def side_by_side(arrays: Sequence[Any]) -> list[Any]:
-    """Return all arrays on the device that some of them are on; else unchanged."""
+def to_common_device(arrays: Sequence[Any]) -> list[Any]:
+    """Return arrays on the device of the first tensor among them; unchanged if there is none."""
     tensor = next((array for array in arrays if is_tensor(array)), None)
-    return list(arrays) if tensor is None else moved(arrays, tensor)
+    return list(arrays) if tensor is None else [*map(namespace(tensor).asarray, arrays)]
 
 
 class NumPyNamespace:
-    """NumPy's functions, and those that SciPy has for its arrays."""
+    """Functions of NumPy, and further ones from SciPy."""
 
     is_host = True
 
     def __getattr__(self, name: str) -> Any:
         function = getattr(np, name)
-        setattr(self, name, function)  # the next use finds it without this method
+        setattr(self, name, function)  # so that the next use does not call this method
         return function
 
     def asarray(self, x: Any, dtype: Any = None) -> Array:
@@ -308,7 +306,7 @@ NUMPY = NumPyNamespace()
 
 
 class TorchNamespace:
-    """Torch's functions, with the signatures of NumPy where they differ, on a device."""
+    """Functions of torch on a device, with the signatures of NumPy where they differ."""
 
     is_host = False
 
@@ -322,7 +320,7 @@ class TorchNamespace:
         return getattr(self._torch, name)
 
     def dtype(self, dtype: Any) -> Any:
-        """Return the torch dtype for one of NumPy or torch, at most as wide as the device has."""
+        """Return a NumPy or torch dtype as a torch dtype that the device supports."""
         if dtype not in self._dtypes:
             if isinstance(dtype, self._torch.dtype):
                 name = str(dtype).partition(".")[2]
@@ -333,18 +331,18 @@ class TorchNamespace:
             self._dtypes[dtype] = getattr(self._torch, name)
         return self._dtypes[dtype]
 
-    def _made(self, make: Any, shape: Any, dtype: Any) -> Any:
+    def _create(self, make: Any, shape: Any, dtype: Any) -> Any:
         shape = shape if isinstance(shape, (tuple, list)) else (shape,)
         return make(tuple(shape), dtype=self.dtype(dtype), device=self.device)
 
     def empty(self, shape: Any, dtype: Any = np.float64) -> Any:
-        return self._made(self._torch.empty, shape, dtype)
+        return self._create(self._torch.empty, shape, dtype)
 
     def zeros(self, shape: Any, dtype: Any = np.float64) -> Any:
-        return self._made(self._torch.zeros, shape, dtype)
+        return self._create(self._torch.zeros, shape, dtype)
 
     def ones(self, shape: Any, dtype: Any = np.float64) -> Any:
-        return self._made(self._torch.ones, shape, dtype)
+        return self._create(self._torch.ones, shape, dtype)
 
     def eye(self, n: int, dtype: Any = np.float64) -> Any:
         return self._torch.eye(n, dtype=self.dtype(dtype), device=self.device)
@@ -363,8 +361,8 @@ class TorchNamespace:
         return self.asarray(x, dtype).clone()
 
     def concatenate(self, arrays: Sequence[Any], axis: int = 0, dtype: Any = None) -> Any:
-        joined = self._torch.cat(list(arrays), dim=axis)
-        return joined if dtype is None else joined.to(self.dtype(dtype))
+        whole = self._torch.cat(list(arrays), dim=axis)
+        return whole if dtype is None else whole.to(self.dtype(dtype))
 
     def diagonal(self, x: Any, offset: int = 0, axis1: int = -2, axis2: int = -1) -> Any:
         return x.diagonal(offset, axis1, axis2)
@@ -373,8 +371,8 @@ class TorchNamespace:
         return x.conj()
 
     def all_finite(self, x: Any) -> bool:
-        # In most cases one pass is enough: a sum of finite numbers may overflow, but a sum with
-        # NaN or Inf is never finite.
+        # One pass is usually enough: a sum of finite numbers may overflow, but a sum with NaN or
+        # Inf is never finite.
         return math.isfinite(float(x.sum())) or bool(x.isfinite().all())
 
     def maximum(self, x: Any, y: Any) -> Any:
@@ -384,7 +382,7 @@ class TorchNamespace:
         return x - y
 
     def divide(self, x: Any, y: Any, out: Any = None) -> Any:
-        """Return x / y, and 0 where y is infinite, which complex tensors do not agree on."""
+        """Return x / y, and 0 where y is infinite, where complex tensors differ between devices."""
         return self._torch.where(y.isinf(), 0, x / y)
 
     def max(self, x: Any, axis: Any = None, initial: float | None = None) -> Any:
@@ -404,6 +402,10 @@ class TorchNamespace:
 
     def irfft(self, x: Any, n: int | None = None) -> Any:
         return self._torch.fft.irfft(x, n)
+
+    def sliding_windows(self, x: Any, size: int, step: int) -> Any:
+        """Return windows (…, W, size) of the last axis of x, which begin every ``step`` entries."""
+        return x.unfold(-1, size, step)
 
     def triangle(self, x: Any) -> Any:
         """Return R of a QR factorisation, without computing Q."""
@@ -430,4 +432,4 @@ class TorchNamespace:
         return self._torch.einsum(subscripts, *operands)
 
 
-_on_device = cache(TorchNamespace)
+_torch_namespace = cache(TorchNamespace)

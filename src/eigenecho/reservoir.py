@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -18,21 +18,29 @@ from eigenecho.errors import (
     Words,
     bad_argument,
     overflowed,
-    unknown_name,
     warn,
 )
-from eigenecho.kernels import Form
+from eigenecho.features import CustomMap, FeatureMap, Features, resolve
+from eigenecho.kernels import CustomForm, FeatureForm, Form
 from eigenecho.progress import Progress
 from eigenecho.spectra import LAWS, Spectrum, from_matrix, law, random_matrix
 from eigenecho.spectra.joined_law import draw_law
 from eigenecho.threads import one_blas_thread
-from eigenecho.transition import Choice, Dense, Diagonal, Transition, as_transition, choose_form
+from eigenecho.transition import (
+    Choice,
+    DelayLine,
+    Dense,
+    Diagonal,
+    Transition,
+    as_transition,
+    choose_form,
+)
 from eigenecho.types import Array, Seed
 
 SOON = 1000
 """Units up to which the eigenvalues of a matrix are computed for a message."""
 
-SOURCES = "a name, a Spectrum, eigenvalues, a square matrix or a callable"
+SOURCES = "a name, a Spectrum, eigenvalues, a square matrix, a callable or a delay line"
 """Accepted types of ``spectrum``, for messages."""
 
 
@@ -42,13 +50,14 @@ class Reservoir:
 
     The leaking rate is included: W' = lr W + (1 − lr) I, and lr times the other weights.
     ``transition`` may also be eigenvalues or a matrix (N, N); W_in (D_in, N), bias (N,), W_fb
-    (D_out, N).
+    (D_out, N). A readout is applied to the ``features`` of the states, by default to the states.
     """
 
     transition: Transition
     W_in: Array
     bias: Array | None = None
     W_fb: Array | None = None
+    features: FeatureMap | CustomMap | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.transition, Transition):
@@ -71,11 +80,29 @@ class Reservoir:
                 value = value.astype(dtype, copy=False)
             object.__setattr__(self, name, value)
             checks.check_finite(value, name)
+        if self.features is not None:
+            self.features.check_units(self.units)
 
     @property
     def units(self) -> int:
         """Number of units N."""
         return self.transition.units
+
+    @property
+    def columns(self) -> int:
+        """Number of columns that a readout is applied to."""
+        return self.units if self.features is None else self.features.size
+
+    @property
+    def state_columns(self) -> int:
+        """Number of columns of ``states``."""
+        line = self.transition
+        return line.seen.size if isinstance(line, DelayLine) else self.units
+
+    @property
+    def is_linear(self) -> bool:
+        """True if a readout sees linear functions of the states only."""
+        return self.features is None or self.features.size == self.features.columns.size
 
     @property
     def dtype(self) -> np.dtype:
@@ -86,6 +113,17 @@ class Reservoir:
     def form(self) -> Form:
         """The transition as the kernels take it."""
         return self.transition.form(self.dtype)
+
+    @cached_property
+    def feature_form(self) -> FeatureForm | CustomForm | None:
+        """The features as the kernels take them."""
+        return None if self.features is None else self.features.form(self.dtype)
+
+    def observe(self, states: Array) -> Array:
+        """Return the columns (T, M) that a readout is applied to, from states (T, N)."""
+        if self.features is not None and not namespace(states).is_host:
+            raise TypeError("Features of states need NumPy arrays or tensors on the CPU.")
+        return kernels.observe(self.feature_form, states)
 
     @cached_property
     def B(self) -> Array:
@@ -114,9 +152,10 @@ class Reservoir:
         """Raise if numbers of a file are beyond the range of single precision."""
         if self.dtype == np.float32:
             with np.errstate(over="ignore"):
-                form = self.form
-            for part in form:
-                checks.check_range(part, "W", self.dtype)
+                forms = {"W": self.form, "features": self.feature_form or ()}
+            for name, form in forms.items():
+                for part in form:
+                    checks.check_range(part, name, self.dtype)
 
     def weights(self, change: Callable[[Array], Array]) -> tuple[Any, ...]:
         """Return W_in, bias and W_fb with ``change`` applied to each; None for missing ones."""
@@ -125,7 +164,8 @@ class Reservoir:
 
     def in_double(self) -> Reservoir:
         """Return the reservoir with weights in double precision."""
-        return Reservoir(self.transition, *self.weights(lambda A: A.astype(np.float64)))
+        W_in, bias, W_fb = self.weights(lambda A: A.astype(np.float64))
+        return Reservoir(self.transition, W_in, bias, W_fb, self.features)
 
     def only(self, modes: Array) -> Reservoir:
         """Return the reservoir of the modes with a true flag (n + m,), real ones first."""
@@ -152,12 +192,23 @@ class Reservoir:
         return out
 
     def states(self, drive: Array, state: Array, out: Array | None, progress: Progress) -> Array:
-        """Return the states as ``scan`` does, in reported pieces; raise if they overflow."""
-        states = self._room(drive) if out is None else out
+        """Return the states as ``scan`` does, in reported pieces; raise if they overflow.
+
+        Of a delay line, they are the states at its taps.
+        """
+        taps = self.transition.seen if isinstance(self.transition, DelayLine) else None
+        fresh = out is None or taps is not None
+        states = self._room(drive) if out is None or fresh else out
         for rows in progress.pieces(drive.shape[-2]):
-            self.scan(drive[..., rows, :], state, states[..., rows, :], fresh=out is None)
+            self.scan(drive[..., rows, :], state, states[..., rows, :], fresh=fresh)
         self.check_states(states)
-        return states
+        if taps is None:
+            return states
+        seen = np.take(states, taps, axis=-1)
+        if out is None:
+            return seen
+        out[:] = seen
+        return out
 
     def _room(self, drive: Array) -> Array:
         return namespace(drive).empty((*drive.shape[:-1], self.units), self.dtype)
@@ -217,8 +268,10 @@ class Recipe:
     eigenvectors: bool = True
     even_defective: bool = False
     dtype: str = "float64"
+    features: Features | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "features", resolve(self.features))
         checks.check_sr(self.sr)
         checks.check_known(self.basis, "basis", ("eigen", "neuron"))
         checks.check_lr(self.lr)
@@ -226,11 +279,7 @@ class Recipe:
         checks.check_connectivity(self.input_connectivity, "input_connectivity")
         checks.check_connectivity(self.rc_connectivity, "rc_connectivity")
         checks.check_number(self.fb_scaling, "fb_scaling")
-        is_float = False
-        with suppress(TypeError):
-            is_float = np.dtype(self.dtype) in (np.float64, np.float32)
-        if not is_float:
-            raise unknown_name("dtype", self.dtype, ("float64", "float32"))
+        checks.as_float_dtype(self.dtype)
 
     @property
     def is_drawn(self) -> bool:
@@ -330,6 +379,7 @@ class Streams(NamedTuple):
     W_in: np.random.Generator
     W_fb: np.random.Generator
     bias: np.random.Generator
+    features: np.random.Generator
 
 
 def streams(seed: Seed) -> Streams:
@@ -376,6 +426,8 @@ def draw(
     """
     rng = streams(seed)
     cache = Cache() if cache is None else cache.of_seed(seed)
+    if isinstance(recipe.spectrum, DelayLine):
+        return _delay_line(recipe, recipe.spectrum, D_in, D_fb, rng)
     transition, basis, spectrum = _transition(recipe, rng, cache)
     scaling = per_feature(recipe.input_scaling, D_in)[:, None]
     mean = np.mean(np.abs(recipe.input_scaling))
@@ -394,8 +446,26 @@ def draw(
     W_in = scaled(rng.W_in, D_in, scaling, "input_scaling", recipe.input_connectivity)
     bias = scaled(rng.bias, 1, mean, "input_scaling")[0] if recipe.input_bias else None
     W_fb = scaled(rng.W_fb, D_fb, recipe.fb_scaling, "fb_scaling") if D_fb else None
-    reservoir = Reservoir(transition.leak(recipe.lr), W_in, bias, W_fb)
+    features = None
+    if recipe.features is not None:
+        features = recipe.features.draw(np.arange(transition.units), rng.features)
+    reservoir = Reservoir(transition.leak(recipe.lr), W_in, bias, W_fb, features)
     return DrawnReservoir(reservoir, basis, spectrum)
+
+
+def _delay_line(
+    recipe: Recipe, line: DelayLine, D_in: int, D_fb: int, rng: Streams
+) -> DrawnReservoir:
+    """Return a reservoir with a chain for each input and each output that is fed back."""
+    if recipe.input_bias:
+        raise bad_argument("input_bias", True, "False with a delay line")
+    line = replace(line, chains=D_in + D_fb)
+    scaling = per_feature(recipe.input_scaling, D_in)[:, None]
+    W_in, W_fb = np.split(line.weights, [D_in])
+    W_in, W_fb = (W_in * scaling).astype(recipe.dtype), W_fb * recipe.fb_scaling
+    features = (recipe.features or Features()).draw(line.seen, rng.features)
+    reservoir = Reservoir(line.leak(recipe.lr), W_in, None, W_fb if D_fb else None, features)
+    return DrawnReservoir(reservoir, None, line.spectrum)
 
 
 def per_feature(scaling: Any, D_in: int) -> Array:

@@ -42,7 +42,9 @@ class Fold:
 
 @dataclass(frozen=True, eq=False)
 class SeriesRows:
-    """Rows x(t) = [head(t), r₁(t), r₂(t), …] of one series, (T, N').
+    """Rows x(t) = [head(t), z₁(t), z₂(t), …] of one series, (T, N').
+
+    z are the states of a reservoir, or their features.
 
     Parameters
     ----------
@@ -64,7 +66,7 @@ class SeriesRows:
     @property
     def size(self) -> int:
         """Number of columns N'."""
-        return self.head.shape[1] + sum(reservoir.units for reservoir, _ in self.runs)
+        return self.head.shape[1] + sum(reservoir.columns for reservoir, _ in self.runs)
 
     def states_before(self, row: int = 0) -> list[Array]:
         """Return the states of all reservoirs before a row, as new arrays."""
@@ -94,6 +96,7 @@ class SeriesRows:
         # States alone, in float64, are the rows already.
         is_plain = len(parts) == 1 and self.size == parts[0].shape[1]
         is_plain = is_plain and self.runs[0][0].dtype == np.float64
+        is_plain = is_plain and self.runs[0][0].features is None
         X = parts[0] if is_plain else xp.empty((count, self.size))
         for start in range(first, last, count):
             n = min(count, last - start)
@@ -101,17 +104,16 @@ class SeriesRows:
                 reservoir.scan(drive[start : start + n], state, part[:n])
                 reservoir.check_states(part[:n], start)
             if not is_plain:
-                assemble(self.head[start : start + n], [part[:n] for part in parts], X[:n])
+                pairs = zip(self.runs, parts, strict=True)
+                seen = [reservoir.observe(part[:n]) for (reservoir, _), part in pairs]
+                assemble(self.head[start : start + n], seen, X[:n])
             yield start, X[:n]
 
 
 def assemble(head: Array, parts: Sequence[Array], out: Array | None = None) -> Array:
-    """Return rows [head, r₁, r₂, …] in float64, written into ``out`` if it is given.
+    """Return rows [head, z₁, z₂, …] in float64, written into ``out`` if it is given.
 
-    This is the only place where head and states become rows, so a feature map φ of the states
-    belongs here, and its number of columns in ``SeriesRows.size``: statistics, deviations and
-    intervals then see rows [head, φ(r₁, r₂, …)]. Routes that never build rows
-    (``kernels.outputs``, ``Moments`` and ``Lags``) hold for the identity only.
+    The parts are what a readout sees of the states of each reservoir: the states, or features.
     """
     widths = [head.shape[1], *(part.shape[1] for part in parts)]
     rows = namespace(head).empty((len(head), sum(widths))) if out is None else out

@@ -31,7 +31,7 @@ def test_convolution_equals_scan(dtype, D, E, spectrum, start):
 
 def test_results_do_not_depend_on_blocks_and_threads(monkeypatch):
     rng = np.random.default_rng(0)
-    N, T = 40, 3 * convolution.BLOCK
+    N, T = 40, 3 * convolution.MIN_TRANSFORM_STEPS
     form = Diagonal(ee.spectra.golden(N, sr=0.95, seed=0)).form()
     B, weights, drive = (rng.normal(size=shape) for shape in ((2, N), (2, N), (T, 2)))
     results = []
@@ -96,7 +96,7 @@ def test_predictions_continue_from_a_returned_state(monkeypatch):
     first, state = esn.predict(X[:4000], return_state=True)
     rest = esn.predict(X[4000:], initial_state=state)
     np.testing.assert_allclose(np.concatenate([first, rest]), whole, atol=1e-11)
-    monkeypatch.setattr(dispatch, "convolves", lambda *_: False)
+    monkeypatch.setattr(dispatch, "should_convolve", lambda *_: False)
     scanned, same_end = esn.predict(X, return_state=True)
     np.testing.assert_allclose(whole, scanned, atol=1e-11)
     np.testing.assert_allclose(end.r, same_end.r, atol=1e-11)

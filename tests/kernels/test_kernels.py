@@ -90,7 +90,9 @@ class Problem:
 
 def rows(implementation, D):
     """Return enough rows to cross a chunk border when wide drives are projected in chunks."""
-    return scans.CHUNK + 9 if implementation is FAST and scans.WIDE <= D else 25
+    return (
+        scans.MAX_CHUNK_ROWS + 9 if implementation is FAST and scans.MIN_BLAS_COLUMNS <= D else 25
+    )
 
 
 # Against the textbook loops
@@ -147,7 +149,7 @@ def test_closed_loop(implementation, form, dtype, D, D_out):
     for N in UNITS:
         p = Problem(form, dtype, N, D, 40, D_out)
         state, y, out = p.r0.copy(), p.y0.copy(), np.full((p.T, D_out), 7, dtype)
-        implementation.closed_loop(p.form, p.B, p.drive, p.feedback, p.readout, state, y, out)
+        implementation.run_closed_loop(p.form, p.B, p.drive, p.feedback, p.readout, state, y, out)
         expected, (r, last) = naive.predict(
             p.W,
             p.B,
@@ -184,7 +186,9 @@ def test_compiled_equals_reference(form, N, D, T, seed):
         fused, read = p.r0.copy(), np.empty((T, 2))
         implementation.scan_readout(p.form, p.B, p.drive, p.weights, fused, read)
         looped, y, closed = p.r0.copy(), p.y0.copy(), np.empty((T, 2))
-        implementation.closed_loop(p.form, p.B, p.drive, p.feedback, p.readout, looped, y, closed)
+        implementation.run_closed_loop(
+            p.form, p.B, p.drive, p.feedback, p.readout, looped, y, closed
+        )
         ends.append((state, out, fused, read, looped, y, closed))
     for ours, theirs in zip(*ends, strict=True):
         p.close(ours, theirs)
@@ -201,7 +205,7 @@ def test_empty_drive_changes_nothing(implementation, form, D):
     state, y = p.r0.copy(), p.y0.copy()
     implementation.scan(p.form, p.B, p.drive, state, np.empty((0, 7)))
     implementation.scan_readout(p.form, p.B, p.drive, p.weights, state, np.empty((0, 3)))
-    implementation.closed_loop(
+    implementation.run_closed_loop(
         p.form, p.B, p.drive, p.feedback, p.readout, state, y, np.empty((0, 3))
     )
     np.testing.assert_array_equal(state, p.r0)
@@ -224,7 +228,7 @@ def test_one_row(form, D):
 @each_dtype
 @each_drive
 def test_scan_in_pieces_carries_the_state(form, dtype, D):
-    p = Problem(form, dtype, 33, D, 2 * scans.CHUNK + 20)
+    p = Problem(form, dtype, 33, D, 2 * scans.MAX_CHUNK_ROWS + 20)
     whole, pieces = np.empty((2, p.T, 33), dtype)
     state = p.r0.copy()
     kernels.scan(p.form, p.B, p.drive, state, whole)
@@ -239,7 +243,9 @@ def test_scan_in_pieces_carries_the_state(form, dtype, D):
     p.close(carried, state)
     p.close(read_pieces, read)
     p.close(fused_carried, fused)
-    if form == "diagonal" and scans.WIDE > D:  # without BLAS, all pieces use the same operations
+    if (
+        form == "diagonal" and scans.MIN_BLAS_COLUMNS > D
+    ):  # without BLAS, all pieces use the same operations
         np.testing.assert_array_equal(pieces, whole)
         np.testing.assert_array_equal(read_pieces, read)
 
@@ -249,10 +255,10 @@ def test_closed_loop_in_pieces(form):
     p = Problem(form, "float64", 20, 2, 50)
     arguments = (p.form, p.B, p.drive, p.feedback, p.readout)
     state, y, whole = p.r0.copy(), p.y0.copy(), np.empty((50, 3))
-    compiled.closed_loop(*arguments, state, y, whole)
+    compiled.run_closed_loop(*arguments, state, y, whole)
     r, before, pieces = p.r0.copy(), p.y0.copy(), np.empty((50, 3))
     for a, b in [(0, 1), (1, 30), (30, 50)]:
-        compiled.closed_loop(
+        compiled.run_closed_loop(
             p.form, p.B, p.drive[a:b], p.feedback, p.readout, r, before, pieces[a:b]
         )
     np.testing.assert_allclose(pieces, whole, rtol=0, atol=1e-14)
@@ -273,14 +279,14 @@ def test_no_outputs(form):
 @each_form
 def test_inputs_are_not_modified(implementation, form):
     p = Problem(form, "float64", 7, 3, 10)
-    before = [a.copy() for a in (*p.form, p.B, p.drive, p.weights, *p.readout)]
+    before = [a.copy() for a in (*p.form, p.B, p.drive, p.weights, *p.readout[:3])]
     y = p.y0.copy()
     implementation.scan(p.form, p.B, p.drive, p.r0.copy(), np.empty((10, 7)))
     implementation.scan_readout(p.form, p.B, p.drive, p.weights, p.r0.copy(), np.empty((10, 3)))
-    implementation.closed_loop(
+    implementation.run_closed_loop(
         p.form, p.B, p.drive, p.feedback, p.readout, p.r0.copy(), y, np.empty((10, 3))
     )
-    after = (*p.form, p.B, p.drive, p.weights, *p.readout)
+    after = (*p.form, p.B, p.drive, p.weights, *p.readout[:3])
     for a, b in zip(before, after, strict=True):
         np.testing.assert_array_equal(a, b)
 
@@ -325,9 +331,9 @@ def plain_states(form, B, drive, state):
 
 
 @each_dtype
-@pytest.mark.parametrize("N", [1, 2, 33, modes.LONG - 1, modes.LONG, 700])
+@pytest.mark.parametrize("N", [1, 2, 33, modes.MIN_DIRECT_UNITS - 1, modes.MIN_DIRECT_UNITS, 700])
 def test_passes_equal_single_steps_exactly(dtype, N):
-    p = Problem("diagonal", dtype, N, 1, 3 * modes.STEPS + 5)
+    p = Problem("diagonal", dtype, N, 1, 3 * modes.PASS_STEPS + 5)
     state, out = p.r0.copy(), np.empty((p.T, N), dtype)
     kernels.scan(p.form, p.B, p.drive, state, out)
     assert out.tobytes() == plain_states(p.form, p.B, p.drive, p.r0).tobytes()
@@ -411,7 +417,7 @@ def pieces(monkeypatch):
 @each_dtype
 def test_results_do_not_depend_on_the_number_of_threads(monkeypatch, pieces, D, dtype):
     N, T = 1101, 1003
-    assert T * N > scans.WORTH_THREADS
+    assert T * N > scans.MIN_THREADED_STATES
     p = Problem("diagonal", dtype, N, D, T)
     results = []
     for count, fresh in itertools.product((1, 2, 3, 4, 9), (False, True)):
@@ -429,9 +435,9 @@ def test_results_do_not_depend_on_the_number_of_threads(monkeypatch, pieces, D, 
 @each_dtype
 @pytest.mark.parametrize(("D", "D_out"), [(1, 1), (1, 0), (1, 3), (2, 1)])
 def test_readouts_on_any_number_of_threads(monkeypatch, pieces, dtype, D, D_out):
-    N, T = 2 * scans.TILE + 100, 500
-    monkeypatch.setattr(scans, "WORTH_THREADS", N * T)
-    monkeypatch.setattr(scans, "PARTIAL", 3 * 300 * max(1, D_out))
+    N, T = 2 * scans.TILE_UNITS + 100, 500
+    monkeypatch.setattr(scans, "MIN_THREADED_STATES", N * T)
+    monkeypatch.setattr(scans, "MAX_PARTIAL_OUTPUTS", 3 * 300 * max(1, D_out))
     p = Problem("diagonal", dtype, N, D, T, D_out)
     actual = []
     for count in (1, 2, 3, 4):
@@ -451,11 +457,11 @@ def test_tiles_cover_every_mode_once(reals, pairs):
     assume(reals + pairs)
     form = kernels.DiagonalForm(np.empty(reals), np.empty(pairs), np.empty(pairs))
     N = reals + 2 * pairs
-    edges = scans._edges(form, -(-N // scans.TILE))
+    edges = scans._cut_columns(form, -(-N // scans.TILE_UNITS))
     assert (edges[0], edges[-1]) == (0, N)
-    assert all(0 <= b - a <= scans.TILE + 1 for a, b in itertools.pairwise(edges))
+    assert all(0 <= b - a <= scans.TILE_UNITS + 1 for a, b in itertools.pairwise(edges))
     assert all(edge <= reals or (edge - reals) % 2 == 0 for edge in edges)
-    tiles = [scans._modes(form, *span) for span in itertools.pairwise(edges)]
+    tiles = [scans._select_modes(form, *span) for span in itertools.pairwise(edges)]
     for tile, (start, stop) in zip(tiles, itertools.pairwise(edges), strict=True):
         assert tile.real.size + 2 * tile.re.size == stop - start
     assert sum(t.real.size for t in tiles) == reals
@@ -473,8 +479,8 @@ def test_tiles_cover_every_mode_once(reals, pairs):
 def test_threads_for_any_shape(T, N, D, count, fresh):
     p = Problem("diagonal", "float64", N, D, T)
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(scans, "WORTH_THREADS", 1)
-        monkeypatch.setattr(scans, "SHARE", 1)
+        monkeypatch.setattr(scans, "MIN_THREADED_STATES", 1)
+        monkeypatch.setattr(scans, "MIN_THREAD_UNITS", 1)
         results = []
         for number in (1, count):
             monkeypatch.setenv("EIGENECHO_NUM_THREADS", str(number))
@@ -506,7 +512,9 @@ def test_nan_and_inf_propagate(implementation, form, D, bad):
     assert np.all(np.isfinite(read[:5]))
     assert not np.any(np.isfinite(read[5:]))
     closed, y = np.zeros((20, 3)), p.y0.copy()
-    implementation.closed_loop(p.form, p.B, p.drive, p.feedback, p.readout, p.r0.copy(), y, closed)
+    implementation.run_closed_loop(
+        p.form, p.B, p.drive, p.feedback, p.readout, p.r0.copy(), y, closed
+    )
     assert np.all(np.isfinite(closed[:5]))
     assert not np.any(np.isfinite(closed[5:]))
     assert not np.any(np.isfinite(y))
@@ -571,7 +579,7 @@ def test_step_readout(implementation, form, dtype, D):
             outputs.append(y.copy())
             state, before = row.copy(), y.copy()
         p.close(np.array(states), p.states())
-        offset, previous, weights = p.readout
+        offset, previous, weights, _ = p.readout
         y = p.y0
         for t, r in enumerate(p.states()):
             y = offset + y @ previous + weights @ r
@@ -587,7 +595,7 @@ def test_step_readout_reports_non_finite_values(implementation, value, place):
     given = {"drive": p.drive[0], "before": p.y0, "state": p.r0.copy()}
     given[place][-1] = value
     left = given["state"].copy()
-    silent = kernels.Readout(*(np.zeros_like(part) for part in p.readout))
+    silent = kernels.Readout(*(np.zeros_like(part) for part in p.readout[:3]))
     result = implementation.step_readout(
         p.form, np.zeros_like(p.B), given["drive"], silent, given["before"], given["state"],
         np.empty(5), np.empty(3),
@@ -618,7 +626,8 @@ def test_run_readout_equals_step_readout_for_each_row(implementation, form, dtyp
             assert implementation.step_readout(p.form, p.B, a, p.readout, b, state, row, y)
             expected.append(y.copy())
             state = row.copy()
-        loop = kernels.Loop(start, mean, scale) if closed else None
+        bound = np.full(width, np.inf)
+        loop = kernels.Feedback(start, mean, scale, -bound, bound) if closed else None
         end, out = p.r0.copy(), np.empty((12, width), dtype)
         done = implementation.run_readout(p.form, p.B, drive, p.readout, before, loop, end, out)
         assert done == 12

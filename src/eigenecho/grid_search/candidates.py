@@ -17,7 +17,7 @@ from eigenecho.kernels.convolution import settling_steps
 from eigenecho.readout import EPS, Factorisation, Gram, Penalty, factors, solved
 from eigenecho.rows import Block
 from eigenecho.training import Problem
-from eigenecho.training.refine import SLOWEST, Round, WeightedRows, rounds
+from eigenecho.training.refine import SLOWEST, WeightedRows, rounds
 from eigenecho.training.structured import applies
 from eigenecho.types import Array
 
@@ -172,7 +172,7 @@ def errors_from_lags(trial: Trial) -> list[Array] | None:
     steps = sum(stop for _, stop in fold.train)
     settling = settling_steps(problem.reservoir.form)
     if (
-        problem.flops(steps) < costs.QUICK_FLOPS
+        problem.flops(steps) < costs.QUICK_QR_FLOPS
         or not applies(problem)
         or steps * ridges.size * problem.D_out > LARGE
         or np.any(ridges <= 0)
@@ -191,7 +191,7 @@ def errors_from_lags(trial: Trial) -> list[Array] | None:
     if np.min(ridges / trial.scales**2) < RESOLVED * rounding:  # refinement would not converge
         return None
     system = SharedCandidates(statistics, penalty, head, ridges, trial.scales, factorised)
-    first = Round(problem, fold.train, system.weights)
+    first = problem.with_weights(fold.train, system.weights)
     return refined_errors(trial, first, system, partial(_squared_on, problem, K))
 
 

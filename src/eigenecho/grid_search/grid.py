@@ -14,6 +14,7 @@ from eigenecho.checks import generator
 from eigenecho.errors import Words, bad_argument
 from eigenecho.rows import Block, Fold
 from eigenecho.spectra import Spectrum
+from eigenecho.transition import DelayLine
 
 Params = dict[str, Any]
 
@@ -66,7 +67,7 @@ class Group:
     """Combinations of ridges and input scalings that share one reservoir.
 
     ``members`` are (number of the combination, index of its scaling, index of its ridge). A ridge
-    "auto" is alone in its group, and in ``params``. Only listed seeds are in ``params``.
+    "auto" or "loop" is alone in its group, and in ``params``. Only listed seeds are in ``params``.
     """
 
     params: Params
@@ -82,9 +83,10 @@ class Group:
 def group_combinations(
     base: Params, combinations: Sequence[Params], size: float = 1.0
 ) -> list[Group]:
-    """Group combinations that differ only in ``ridge`` and, without feedback, ``input_scaling``.
+    """Group combinations that differ only in ``ridge`` and, if possible, ``input_scaling``.
 
-    States are linear in the input, so a scaling of all inputs is a scaling of the states. Scalings
+    Without feedback and features, rows are linear in the input, so a scaling of all inputs is a
+    scaling of the states. Scalings
     are applied to W_in instead if they are extreme, or if the inputs are, whose largest absolute
     value is ``size``. Groups are in the order of their first members.
     """
@@ -97,11 +99,13 @@ def group_combinations(
         if isinstance(ridge, Real):
             ridge = float(ridge)
             del params["ridge"], keys["ridge"]
-            if not params["feedback"] and _is_moderate(params, size):
+            linear = params["features"] is None and not isinstance(params["spectrum"], DelayLine)
+            if linear and not params["feedback"] and _is_moderate(params, size):
                 scale = float(params["input_scaling"])
                 params["input_scaling"] = keys["input_scaling"] = 1.0
-        elif not isinstance(ridge, str):  # "auto" depends on the scaling, so it shares nothing
-            raise bad_argument("ridge", ridge, "one number for each combination, or 'auto'")
+        elif not isinstance(ridge, str):  # a selected ridge depends on the scaling
+            expected = "one number for each combination, 'auto' or 'loop'"
+            raise bad_argument("ridge", ridge, expected)
         _, members = gathered.setdefault(tuple(keys.items()), (params, []))
         members.append((number, scale, ridge))
     groups = []

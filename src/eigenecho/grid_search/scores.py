@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.arrays import on_device
+from eigenecho.arrays import is_on_device
 from eigenecho.errors import (
     IllConditionedWarning,
     UnstableError,
@@ -21,6 +21,7 @@ from eigenecho.grid_search import candidates, stacked
 from eigenecho.grid_search.candidates import head_eigenvalue
 from eigenecho.grid_search.grid import Group
 from eigenecho.model.from_data import learn_spectrum
+from eigenecho.model.loop_validation import loop_errors, select_ridge_by_loop
 from eigenecho.readout import EPS, Factorisation, Gram, Lags, Triangle
 from eigenecho.reservoir import Cache
 from eigenecho.rows import Fold
@@ -74,14 +75,14 @@ class Trial:
         return cached["lags"]
 
 
-def root_mean_squared_errors(
-    group: Group, data: Data, folds: Sequence[Fold], cache: Cache
-) -> Array:
-    """Return the RMSE of each held-out block, (blocks, scalings, ridges), over rows and outputs.
+def score_group(group: Group, data: Data, folds: Sequence[Fold], cache: Cache, score: str) -> Array:
+    """Return the score of each held-out block, (blocks, scalings, ridges).
 
-    The reservoir runs once per fold, and all scalings and ridges share one factorisation. Errors
-    are true residuals. They are infinite if the reservoir overflows.
+    It is the RMSE over rows and outputs, or the mean error of forecasts if ``score`` is "loop". The
+    reservoir runs once per fold, and all scalings and ridges share one factorisation. Errors are
+    true residuals. They are infinite if the reservoir overflows.
     """
+    compute = _loop_errors if score == "loop" else _score
     shape = len(group.scalings), len(group.ridges)
     errors: list[Array] = []
     with warnings.catch_warnings():
@@ -90,7 +91,7 @@ def root_mean_squared_errors(
         warnings.simplefilter("ignore", IllConditionedWarning)
         for fold in folds:
             try:
-                errors += _score(_trial(group, data, fold, cache))
+                errors += compute(_trial(group, data, fold, cache))
             except UnstableError:
                 errors += [np.full(shape, np.inf) for _ in fold.held_out]
     return np.array(errors)
@@ -106,7 +107,9 @@ def _trial(group: Group, data: Data, fold: Fold, cache: Cache) -> Trial:
     problem = pose(settings, settings.draw(D_in, D_out, seed, cache), *data, until=until)
     _check_observed(problem, fold)
     values = group.ridges
-    if "ridge" in group.params:  # "auto"
+    if settings.ridge == "loop":
+        values = (select_ridge_by_loop(problem, fold.train),)
+    elif "ridge" in group.params:  # "auto"
         parts = [part for _, part in problem.parts]
         values = (select_ridge(parts, settings, Fold(fold.train)).ridge,)
     shape = len(group.scalings), len(group.ridges)
@@ -116,6 +119,18 @@ def _trial(group: Group, data: Data, fold: Fold, cache: Cache) -> Trial:
     flags = (settings.standardize, recipe.input_bias, settings.feedback, settings.fit_bias)
     key = (*flags, problem.head, str(np.dtype(recipe.dtype)))
     return Trial(problem, fold, shape, ridges, scales, cache, key)
+
+
+def _loop_errors(trial: Trial) -> list[Array]:
+    """Return the mean error of forecasts in each held-out block, (scalings, ridges)."""
+    problem = trial.problem
+    statistics = problem.gather(Triangle, Fold(trial.fold.train)).statistics.on_host
+    problem.check_range(statistics)
+    factorised = statistics.factorise(problem.penalty, problem.head)
+    pairs = zip(trial.ridges, trial.scales, strict=True)
+    weights = [factorised.weights(ridge, scale) for ridge, scale in pairs]
+    blocks = trial.fold.held_out
+    return [loop_errors(problem, block, weights).reshape(trial.shape) for block in blocks]
 
 
 def _check_observed(problem: Problem, fold: Fold) -> None:
@@ -131,7 +146,7 @@ def _check_observed(problem: Problem, fold: Fold) -> None:
 
 def _score(trial: Trial) -> list[Array]:
     """Return the RMSE of each held-out block, (scalings, ridges), in the caller's units."""
-    if on_device(trial.problem.inputs[0]):
+    if is_on_device(trial.problem.inputs[0]):
         blocks = stacked.errors_from_rows(trial)
     else:
         blocks = candidates.errors_from_lags(trial)

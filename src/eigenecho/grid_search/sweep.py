@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from eigenecho.arrays import device_of, is_apart, namespace, to_host, with_memory
+from eigenecho.arrays import call_on_device, find_device, is_off_host, namespace, to_host
 from eigenecho.checks import check_count, check_known
 from eigenecho.clients import on_client
 from eigenecho.errors import UnstableWarning, bad_argument, warn
@@ -19,7 +19,7 @@ from eigenecho.estimators import LinearESN
 from eigenecho.estimators.validation import training_series
 from eigenecho.grid_search.grid import Group, Params, expand, folds, group_combinations, int_seed
 from eigenecho.grid_search.result import SearchResult
-from eigenecho.grid_search.scores import Data, root_mean_squared_errors
+from eigenecho.grid_search.scores import Data, score_group
 from eigenecho.progress import Report
 from eigenecho.reservoir import Cache, per_feature
 from eigenecho.rows import Fold
@@ -41,6 +41,7 @@ def search(
     validation: Any = 0.2,
     test: Any = None,
     seeds: Sequence[int] | None = None,
+    score: str = "rmse",
     refit: bool = True,
     workers: int = 1,
     client: Any = None,
@@ -76,6 +77,11 @@ def search(
         influence the selection.
     seeds : sequence of int, optional
         Seeds of each combination; the score is the mean. By default, the estimator's seed.
+    score : {"rmse", "loop"}
+        "rmse" is the error of one-step predictions. "loop" is the error of forecasts from several
+        rows of each validation block, for networks that predict their own next input: the root
+        mean square over outputs, in standard deviations of the targets and at most 1, averaged
+        over steps and forecasts.
     refit : bool
         Fit the best combination to all data, with the first seed.
     workers : int
@@ -108,6 +114,7 @@ def search(
     if not isinstance(estimator, LinearESN):
         raise bad_argument("estimator", estimator, "a LinearESN")
     check_count(workers, "workers", "a number of processes", 1)
+    check_known(score, "score", ("rmse", "loop"))
     combinations = expand(grid)
     if seeds is not None and any("seed" in combination for combination in combinations):
         raise bad_argument("seeds", seeds, "None, because the grid lists seeds")
@@ -115,16 +122,16 @@ def search(
     for name in dict.fromkeys(itertools.chain(*combinations)):
         check_known(name, "grid", sorted(base))
     seeds = _seeds(seeds, base.pop("seed"))
-    device = device_of({"X": X, "y": y})
-    apart = is_apart(device) and client is None
+    device = find_device({"X": X, "y": y})
+    apart = is_off_host(device) and client is None
     data = (X, y) if apart else to_host((X, y))
 
-    def score() -> Array:
+    def compute() -> Array:
         plan = _plan(base, combinations, data, validation, test)
-        processes = 1 if apart else workers
-        return _score_plan(plan, seeds, len(combinations), processes, client, progress)
+        batches = partial(_run_batches, plan, score, 1 if apart else workers, client)
+        return _score_plan(plan, seeds, len(combinations), batches, progress)
 
-    errors = with_memory(device, score) if apart else score()
+    errors = call_on_device(device, compute) if apart else compute()
     test_errors = None
     if test is not None:
         errors, test_errors = errors[..., :-1], errors[..., -1]
@@ -181,20 +188,19 @@ def _score_plan(
     plan: list[Planned],
     seeds: list[Any],
     combinations: int,
-    workers: int,
-    client: Any,
+    run: Callable[[list[Batch]], Iterator[list[Array]]],
     progress: Report | None,
 ) -> Array:
-    """Return the RMSE of every combination, seed and block; the block of test rows is last."""
+    """Return the score of every combination, seed and block; the block of test rows is last."""
     parts = [slice(start, start + BATCH) for start in range(0, len(plan), BATCH)]
     batches = [*itertools.product(enumerate(seeds), parts)]
     blocks = sum(len(fold.held_out) for fold in plan[0][2])
     errors = np.full((combinations, len(seeds), blocks), np.inf)
-    results = _run_batches(plan, [(seed, part) for (_, seed), part in batches], workers, client)
+    results = run([(seed, part) for (_, seed), part in batches])
     for done, (((i, _), part), scores) in enumerate(zip(batches, results, strict=True), 1):
-        for (group, _, _), rmse in zip(plan[part], scores, strict=True):
+        for (group, _, _), blocks_of_group in zip(plan[part], scores, strict=True):
             members, scalings, ridges = np.transpose(group.members)
-            errors[members, i] = rmse[:, scalings, ridges].T
+            errors[members, i] = blocks_of_group[:, scalings, ridges].T
         if progress is not None:
             progress(done, len(batches))
     return errors
@@ -244,27 +250,28 @@ def _warn_if_useless(scores: Array) -> None:
 
 
 def _run_batches(
-    plan: list[Planned], batches: list[Batch], workers: int, client: Any
+    plan: list[Planned], score: str, workers: int, client: Any, batches: list[Batch]
 ) -> Iterator[list[Array]]:
     """Yield the result of every batch, in order."""
     from joblib import Parallel, delayed, parallel_config
     from joblib.parallel import get_active_backend
 
     if client is not None:
-        yield from on_client(client, "search")(partial(_score_batch, plan), batches)
+        yield from on_client(client, "search")(partial(_score_batch, plan, score), batches)
         return
     backend, _ = get_active_backend()
     is_chosen = type(backend).__module__ != "joblib._parallel_backends"  # by the caller
     with nullcontext() if is_chosen else parallel_config("loky", inner_max_num_threads=1):
         run = Parallel(n_jobs=-1 if is_chosen else workers, return_as="generator")
         parts = ((seed, plan[part]) for seed, part in batches)
-        yield from run(delayed(_score_batch)(part, (seed, slice(None))) for seed, part in parts)
+        whole = slice(None)
+        yield from run(delayed(_score_batch)(part, score, (seed, whole)) for seed, part in parts)
 
 
 @one_blas_thread()
-def _score_batch(plan: list[Planned], batch: Batch) -> list[Array]:
+def _score_batch(plan: list[Planned], score: str, batch: Batch) -> list[Array]:
     (seed, part), cache = batch, Cache()
     return [
-        root_mean_squared_errors(group.with_seed(seed), data, split, cache)
+        score_group(group.with_seed(seed), data, split, cache, score)
         for group, data, split in plan[part]
     ]

@@ -1,11 +1,11 @@
 """Outputs by convolution, at a cost per step that does not depend on the number of units.
 
-Without feedback a linear network is its impulse response: with h_k = Σ_i B_i λ_i^k W_out,i,
+Without feedback, a linear network is determined by its impulse response:
 
-    r(t) W_out = Σ_k a(t−k) h_k
+    r(t) W_out = Σ_k a(t−k) h_k,   h_k = Σ_i B_i λ_i^k W_out,i
 
-and a response that decays below rounding is as good as a finite one. Blocks of outputs come from
-blocks of the drive that begin one response earlier (overlap-save).
+A response that decays below rounding errors is treated as finite. Blocks of outputs are computed
+from blocks of the drive that begin one response earlier (overlap-save).
 """
 
 from __future__ import annotations
@@ -16,45 +16,54 @@ from types import ModuleType
 import numpy as np
 
 from eigenecho import threads
-from eigenecho.arrays import kept, namespace
+from eigenecho.arrays import compute_once, namespace
 from eigenecho.kernels.forms import DiagonalForm, Form
 from eigenecho.progress import Progress
 from eigenecho.types import Array
 
-ROUNDING = 1e-18
-"""Size of an impulse, over its first value, at which the response ends."""
+NEGLIGIBLE_RESPONSE = 1e-18
+"""Largest size of a response, relative to its first value, that is neglected.
 
-UNEVEN = 1e4
-"""Largest value of a column, over the largest value of its quietest stretch, for a convolution."""
+It is below the rounding errors of double precision.
+"""
 
-STRETCH = 1024
-"""Steps of a stretch."""
+MAX_LOUDNESS_RATIO = 1e4
+"""Largest ratio between the peaks of the loudest and the quietest stretch of a drive column.
 
-BLOCK = 1 << 14
-"""Smallest length of a transform."""
+A Fourier transform spreads the rounding errors of loud stretches over quiet ones, so drives with a
+larger ratio are scanned.
+"""
 
-RESPONSES = 8
-"""Smallest length of a transform in responses: overlaps are computed twice."""
+STRETCH_STEPS = 1024
+"""Number of steps of a stretch, over which the loudness of a drive is measured."""
+
+MIN_TRANSFORM_STEPS = 1 << 14
+"""Smallest number of steps of a transform, unless the series is shorter."""
+
+MIN_TRANSFORM_RESPONSES = 8
+"""Smallest number of responses per transform, because one of them is computed twice."""
 
 
 def settling_steps(form: Form) -> float:
-    """Return the steps after which an impulse has decayed; infinite for a radius of 1 or more."""
+    """Return the number of steps in which an impulse decays; infinite for a radius of 1 or more."""
     if not isinstance(form, DiagonalForm):
         return math.inf
     radius = max(np.abs(form.real).max(initial=0.0), np.hypot(form.re, form.im).max(initial=0.0))
     if radius >= 1 - 1e-9:
         return math.inf
-    return max(1, math.ceil(math.log(ROUNDING) / math.log(radius))) if radius > 1e-9 else 2
+    if radius <= 1e-9:
+        return 2
+    return max(1, math.ceil(math.log(NEGLIGIBLE_RESPONSE) / math.log(radius)))
 
 
-def is_even(drive: Array) -> bool:
-    """Return True if no stretch is far quieter than others: FFT spreads rounding of loud steps."""
+def has_even_loudness(drive: Array) -> bool:
+    """Return True if no stretch of a drive column is much quieter than others."""
     (T, D), xp = drive.shape[-2:], namespace(drive)
-    stop = T // STRETCH * STRETCH
-    cuts = (drive[..., :stop, :], (-1, STRETCH, D)), (drive[..., stop:, :], (-1, T - stop, D))
-    parts = [part.reshape(shape) for part, shape in cuts if all(part.shape)]
-    heights = xp.concatenate([xp.maximum(xp.amax(p, 1), -xp.amin(p, 1)) for p in parts])
-    return bool((xp.amax(heights, 0) <= UNEVEN * xp.amin(heights, 0)).all())
+    stop = T // STRETCH_STEPS * STRETCH_STEPS
+    cuts = (drive[..., :stop, :], (-1, STRETCH_STEPS, D)), (drive[..., stop:, :], (-1, T - stop, D))
+    stretches = [part.reshape(shape) for part, shape in cuts if all(part.shape)]
+    peaks = xp.concatenate([xp.maximum(xp.amax(s, 1), -xp.amin(s, 1)) for s in stretches])
+    return bool((xp.amax(peaks, 0) <= MAX_LOUDNESS_RATIO * xp.amin(peaks, 0)).all())
 
 
 def convolve_readout(
@@ -67,41 +76,42 @@ def convolve_readout(
     out: Array,
     progress: Progress | None = None,
 ) -> None:
-    """Compute ``scan_readout`` for a form that settles well within the series."""
+    """Write r(t) weightsᵀ into ``out`` (T, D_out), for a form that settles within the series."""
     from scipy.fft import next_fast_len
 
     assert isinstance(form, DiagonalForm)
     T, K, xp = drive.shape[-2], int(settling_steps(form)), namespace(drive)
-    size = min(max(BLOCK, RESPONSES * K), T + K)
-    # A device caches the spectra, so sizes are powers of two, which many series share.
+    size = min(max(MIN_TRANSFORM_STEPS, MIN_TRANSFORM_RESPONSES * K), T + K)
+    # Spectra are cached on a device, so sizes are powers of two, which many series share.
     size = next_fast_len(size, real=True) if xp.is_host else 1 << (size - 1).bit_length()
 
-    def responses() -> Array:
-        return xp.rfft(_responses(kernels, form, B, drive, weights, K), size)
+    def transform_responses() -> Array:
+        return xp.rfft(_impulse_responses(kernels, form, B, drive, weights, K), size)
 
     if xp.is_host:
-        _in_blocks(drive, responses(), K, size, out, progress)
+        _convolve_in_blocks(drive, transform_responses(), K, size, out, progress)
     else:
-        # Cached while the network lives: starting an operation takes the host as long as a
-        # million steps take the device.
+        # Spectra are cached as long as the network exists, because starting an operation takes the
+        # host as long as a million steps take the device.
         key = "spectra", size, str(drive.device), drive.dtype
-        _at_once(drive, kept([weights, form.re, B], key, responses), K, size, out)
+        spectra = compute_once([weights, form.re, B], key, transform_responses)
+        _convolve_at_once(drive, spectra, K, size, out)
     if state.any():
-        several = state.shape[:-1]
-        none = xp.zeros((*several, K, 1), state.dtype)
-        rest = xp.empty((*several, K, len(weights)), state.dtype)
-        kernels.scan_readout(form, 0 * B[:1], none, weights, xp.array(state), rest)
-        out[..., :K, :] += rest[..., :T, :]
+        stack_shape = state.shape[:-1]
+        zeros = xp.zeros((*stack_shape, K, 1), state.dtype)
+        decay = xp.empty((*stack_shape, K, len(weights)), state.dtype)
+        kernels.scan_readout(form, 0 * B[:1], zeros, weights, xp.array(state), decay)
+        out[..., :K, :] += decay[..., :T, :]
     # The last state depends only on the last K steps.
     state[:] = 0.0
     nothing = xp.empty((*drive.shape[:-2], min(K, T), 0), state.dtype)
     kernels.scan_readout(form, B, drive[..., -K:, :], weights[:0], state, nothing)
 
 
-def _in_blocks(
+def _convolve_in_blocks(
     drive: Array, spectra: Array, K: int, size: int, out: Array, progress: Progress | None
 ) -> None:
-    """Write outputs of a series (T, D) from rest into ``out``, by transforms on threads."""
+    """Write the outputs of a series (T, D), from state zero, into ``out``, block by block."""
     (T, D), length = drive.shape, size - K + 1
     xp = namespace(drive)
 
@@ -111,7 +121,7 @@ def _in_blocks(
             begin = max(0, before)
             piece = np.zeros((D, size))
             piece[:, begin - before : stop - before] = drive[begin:stop].T
-            product = xp.irfft(_product(xp.rfft(piece), spectra), size)
+            product = xp.irfft(_multiply_spectra(xp.rfft(piece), spectra), size)
             out[start:stop] = product[:, K - 1 : stop - before].T
 
     for rows in [slice(0, T)] if progress is None else progress.pieces(T, length):
@@ -119,30 +129,35 @@ def _in_blocks(
         threads.run(task, threads.even_split(last - first, threads.thread_count(), first))
 
 
-def _at_once(drive: Array, spectra: Array, K: int, size: int, out: Array) -> None:
-    """Write outputs of series (…, T, D) from rest into ``out``, all blocks at once."""
+def _convolve_at_once(drive: Array, spectra: Array, K: int, size: int, out: Array) -> None:
+    """Write the outputs of series (…, T, D), from state zero, into ``out``, all blocks at once."""
     (T, D), length = drive.shape[-2:], size - K + 1
     xp = namespace(drive)
     blocks = -(-T // length)
     padded = xp.zeros((*drive.shape[:-2], D, K - 1 + blocks * length))
-    padded[..., K - 1 : K - 1 + T] = drive.mT
-    transformed = xp.rfft(padded.unfold(-1, size, length)).movedim(-2, -3)  # (…, blocks, D, size)
-    products = xp.irfft(_product(transformed, spectra), size)[..., K - 1 :].mT
-    out[:] = products.reshape(*out.shape[:-2], -1, out.shape[-1])[..., :T, :]
+    padded[..., K - 1 : K - 1 + T] = xp.swapaxes(drive, -1, -2)
+    windows = xp.sliding_windows(padded, size, length)  # (…, D, blocks, size)
+    transformed = xp.swapaxes(xp.rfft(windows), -3, -2)
+    products = xp.irfft(_multiply_spectra(transformed, spectra), size)[..., K - 1 :]
+    outputs = xp.swapaxes(products, -1, -2).reshape(*out.shape[:-2], -1, out.shape[-1])
+    out[:] = outputs[..., :T, :]
 
 
-def _product(transformed: Array, spectra: Array) -> Array:
-    """Return spectra of outputs (…, E, F) from drives (…, D, F) and responses (D, E, F)."""
+def _multiply_spectra(transformed: Array, spectra: Array) -> Array:
+    """Return the spectra of outputs (…, E, F) from those of drives and of responses.
+
+    ``transformed`` are the spectra of drives (…, D, F), ``spectra`` those of responses (D, E, F).
+    """
     product = transformed[..., 0, None, :] * spectra[0]
     for d in range(1, len(spectra)):
         product += transformed[..., d, None, :] * spectra[d]
     return product
 
 
-def _responses(
+def _impulse_responses(
     kernels: ModuleType, form: Form, B: Array, drive: Array, weights: Array, K: int
 ) -> Array:
-    """Return h_k for every drive column and output, (D, E, K), on the device of the drive."""
+    """Return h_k for each drive column and output, (D, E, K), on the device of the drive."""
     xp = namespace(drive)
     impulse = xp.zeros((K, 1), drive.dtype)
     impulse[0] = 1.0

@@ -1,61 +1,82 @@
-"""Costs on one core, by which one algorithm is preferred to another.
+"""Costs on one core, used to choose between algorithms.
 
-They are nanoseconds per step, operations or bytes, measured once, so that a choice never depends on
-the load of a machine.
+They were measured once and are constants, so that a choice never depends on the load of a machine.
+Names that end with ``_NS`` are in nanoseconds.
 """
 
 # Steps of each form of W
 
-MODE = 0.6
-"""One mode."""
+MODE_NS = 0.6
+"""Time of one mode in one step, in nanoseconds."""
 
-CONNECTION, UNIT = 0.6, 1.0
-"""One connection of a sparse W, and one unit of it."""
+CONNECTION_NS = 0.6
+"""Time of one nonzero entry of a sparse W in one step, in nanoseconds."""
 
-ENTRY = 0.3
-"""One entry of a dense matrix that multiplies one state at a time."""
+SPARSE_UNIT_NS = 1.0
+"""Time of one unit of a sparse W in one step, in addition to its connections, in nanoseconds."""
 
-COUPLING = 0.1
-"""One entry of a dense matrix that multiplies a chunk of states."""
+DENSE_ENTRY_NS = 0.3
+"""Time of one entry of a matrix that multiplies one state at a time, in nanoseconds per step."""
 
-STAGE = 120.0
-"""Fixed cost of a block."""
+COUPLING_ENTRY_NS = 0.1
+"""Time of one entry of a matrix that multiplies a chunk of states, in nanoseconds per step."""
 
-WORTH_A_BASIS = 0.5
-"""Cost of a cascade, over that of W itself, below which it is preferred."""
+BLOCK_NS = 120.0
+"""Fixed time of the dense block of a cascade in one step, in nanoseconds."""
 
-SPARSE_BELOW = 0.2
-"""Density up to which a compiled sparse product is cheaper than BLAS."""
+MAX_CASCADE_COST = 0.5
+"""Cost of a cascade relative to that of W itself, below which the cascade is preferred.
+
+Smaller savings do not justify a change of basis.
+"""
+
+MAX_SPARSE_DENSITY = 0.2
+"""Share of nonzero entries of W up to which a compiled sparse product is faster than BLAS."""
 
 # Outputs of a whole series
 
-ALONE = 0.17
-"""One mode with a fused readout, for one drive column and one output."""
+SINGLE_READOUT_NS = 0.17
+"""Time of one mode in one step, summed into one output, for one drive column, in nanoseconds."""
 
-FUSED, PER_COLUMN = 0.35, 0.1
-"""One mode with more drive columns or outputs, and the addition for each of them."""
+READOUT_NS = 0.35
+"""Time of one mode in one step with a readout of several columns, in nanoseconds."""
 
-TRANSFORM, PRODUCT = 10.0, 4.0
-"""One column transformed for a convolution, and one pair of columns multiplied."""
+READOUT_COLUMN_NS = 0.1
+"""Additional time of one mode for each drive column and each output, in nanoseconds per step."""
 
-WORTH_A_TRANSFORM = 0.5
-"""Cost of a convolution, over that of the scan, below which it is preferred."""
+TRANSFORM_NS = 10.0
+"""Time of the Fourier transforms of one drive column or output, in nanoseconds per step."""
+
+PRODUCT_NS = 4.0
+"""Time to multiply the spectra of one drive column and one output, in nanoseconds per step."""
+
+MAX_CONVOLUTION_COST = 0.5
+"""Cost of a convolution relative to that of a scan, below which the convolution is preferred.
+
+Smaller savings do not justify the detour.
+"""
 
 # Sums over time
 
-STEP, SUM = 0.5, 0.15
-"""One unit in one step, and the addition for each column that it is summed against."""
+STATE_SUM_NS = 0.5
+"""Time of one unit in one step of a run that sums states over time, in nanoseconds."""
 
-CORRELATION, PAIR = 15.0, 0.2
-"""One sample of a column in a correlation, and a pair of columns relative to one column."""
+STATE_SUM_COLUMN_NS = 0.15
+"""Additional time of one unit for each column that states are multiplied by, in nanoseconds."""
 
-SPECTRA_BYTES = 1 << 26
-"""Largest memory for correlations of all columns with each other."""
+CORRELATION_NS = 15.0
+"""Time of one value of one column in a correlation by Fourier transforms, in nanoseconds."""
 
-# Readouts, in operations
+CORRELATION_PAIR_COST = 0.2
+"""Cost of one pair of columns in a correlation, relative to that of one column."""
 
-QUICK_FLOPS = 4e9
-"""Up to this many (a fraction of a second) the orthogonal solver is used without alternatives."""
+MAX_CORRELATION_BYTES = 1 << 26
+"""Largest memory, in bytes, for the spectra of all pairs of columns of a correlation."""
 
-QR_FLOPS = 4e11
-"""Up to this many (seconds) it is preferred to normal equations that cost as many."""
+# Readouts, in floating-point operations
+
+QUICK_QR_FLOPS = 4e9
+"""Cost up to which QR is used without considering alternatives: a fraction of a second."""
+
+MAX_QR_FLOPS = 4e11
+"""Cost up to which QR is preferred to normal equations of the same cost: a few seconds."""

@@ -1,8 +1,8 @@
 """Selection of a kernel by the form of W, the kind of array, and the cost.
 
-Every kernel has the signature that ``reference`` specifies. Another kind of array needs a package
-of kernels beside ``compiled`` and a line in ``backend``; another form of W, a step in ``reference``
-and in each of those packages.
+Every kernel has the signature that ``reference`` specifies. A new kind of array needs a package of
+kernels beside ``compiled`` and a line in ``backend``. A new form of W needs a step in ``reference``
+and in each of these packages.
 """
 
 from __future__ import annotations
@@ -14,23 +14,39 @@ from typing import Any
 import numpy as np
 
 from eigenecho.arrays import namespace
-from eigenecho.kernels import cascade, compiled, convolution, costs
-from eigenecho.kernels.forms import Array, CascadeForm, DiagonalForm, Form
+from eigenecho.kernels import cascade, compiled, convolution, costs, reference
+from eigenecho.kernels.forms import (
+    Array,
+    CascadeForm,
+    CustomForm,
+    DiagonalForm,
+    FeatureForm,
+    Form,
+)
 from eigenecho.progress import Progress
 
 
-def backend(array: Any) -> ModuleType:
-    """Return the kernels for this kind of array."""
-    # The package for tensors imports torch, so it is loaded with the first tensor.
+def backend(array: Any, features: FeatureForm | CustomForm | None = None) -> ModuleType:
+    """Return the kernels for this kind of array; Python functions need those in plain Python."""
+    if isinstance(features, CustomForm):
+        return reference
+    # The package for tensors imports torch, so it is imported only when there is a tensor.
     return compiled if namespace(array).is_host else import_module("eigenecho.kernels.tensors")
 
 
-# The caller checks for overflow, and can say where and why.
+def observe(features: FeatureForm | CustomForm | None, states: Array) -> Array:
+    """Return the features z (T, M) of states (T, N); the states themselves if there are none."""
+    if features is None:
+        return states
+    return backend(states, features).observe(features, states)
+
+
+# The caller checks for overflow, because it can say in which step and why.
 @np.errstate(over="ignore", invalid="ignore")
 def scan(form: Form, B: Array, drive: Array, state: Array, out: Array, fresh: bool = False) -> None:
     """Write states r(1) … r(T) into ``out`` (T, N), which must be C-contiguous.
 
-    ``fresh`` says that its memory is new, which affects only the speed.
+    ``fresh`` is True if the memory of ``out`` has not been used yet. It affects only the speed.
     """
     kernels = backend(drive)
     if isinstance(form, CascadeForm):
@@ -52,7 +68,7 @@ def scan_readout(
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def outputs(
+def read_out(
     form: Form,
     B: Array,
     drive: Array,
@@ -62,29 +78,30 @@ def outputs(
     progress: Progress | None = None,
 ) -> None:
     """Compute ``scan_readout`` by a scan or by convolution, whichever is cheaper."""
-    if convolves(form, drive.shape[-2], drive.shape[-1], len(weights), drive):
+    if should_convolve(form, drive.shape[-2], drive.shape[-1], len(weights), drive):
         convolution.convolve_readout(backend(drive), form, B, drive, weights, state, out, progress)
         return
     for rows in [slice(None)] if progress is None else progress.pieces(drive.shape[-2]):
         scan_readout(form, B, drive[..., rows, :], weights, state, out[..., rows, :])
 
 
-def convolves(
+def should_convolve(
     form: Form, steps: int, columns: int, outputs: int, drive: Array | None = None
 ) -> bool:
-    """Return True if a convolution is cheaper, and accurate because the drive has no spikes."""
+    """Return True if a convolution is cheaper than a scan, and accurate for this drive."""
     if not isinstance(form, DiagonalForm) or columns == 0:
         return False
-    alone = columns == 1 and outputs == 1
-    mode = costs.ALONE if alone else costs.FUSED + costs.PER_COLUMN * (columns + outputs)
+    mode = costs.SINGLE_READOUT_NS
+    if columns > 1 or outputs != 1:
+        mode = costs.READOUT_NS + costs.READOUT_COLUMN_NS * (columns + outputs)
     scan = (form.real.size + 2 * form.re.size) * mode
-    step = costs.TRANSFORM * (columns + outputs) + costs.PRODUCT * columns * outputs
-    most = costs.WORTH_A_TRANSFORM * scan
+    step = costs.TRANSFORM_NS * (columns + outputs) + costs.PRODUCT_NS * columns * outputs
+    limit = costs.MAX_CONVOLUTION_COST * scan
     # The cheap test comes first: computing the radius takes longer than a short run.
-    if steps < 8 or step >= most:
+    if steps < 8 or step >= limit:
         return False
     K = convolution.settling_steps(form)
     # The responses of all columns are scanned, and the last K steps for the state.
-    if steps < 4 * K or step + scan * (columns + 1) * K / steps >= most:
+    if steps < 4 * K or step + scan * (columns + 1) * K / steps >= limit:
         return False
-    return drive is None or convolution.is_even(drive)
+    return drive is None or convolution.has_even_loudness(drive)

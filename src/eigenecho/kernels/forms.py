@@ -1,17 +1,19 @@
 """The forms of W as plain arrays, which all kernels take.
 
-Each form is a tuple of contiguous, writable arrays, made by ``transition``; numbers have one dtype.
+Each form is a tuple of contiguous, writable arrays, created by a ``Transition``. All floating-point
+arrays of a form have the same dtype.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from eigenecho.types import Array
 
 
 class DiagonalForm(NamedTuple):
-    """Eigenvalues: ``real`` (n,), and the parts ``re``, ``im`` (m,) of one of each pair."""
+    """Real eigenvalues ``real`` (n,), and the parts ``re``, ``im`` (m,) of one of each pair."""
 
     real: Array
     re: Array
@@ -25,7 +27,7 @@ class DenseForm(NamedTuple):
 
 
 class CascadeForm(NamedTuple):
-    """A ``block`` (k, k) kept dense that drives modes through a ``coupling`` (k, n + 2m)."""
+    """A dense ``block`` (k, k) that drives modes through a ``coupling`` (k, n + 2m)."""
 
     block: Array
     coupling: Array
@@ -35,7 +37,7 @@ class CascadeForm(NamedTuple):
 
 
 class SparseForm(NamedTuple):
-    """Wᵀ in compressed rows: unit j gathers ``data[k] * r[indices[k]]``, k in its row."""
+    """Wᵀ in compressed rows: unit j sums ``data[k] * r[indices[k]]`` over k in its row."""
 
     indptr: Array
     indices: Array
@@ -45,24 +47,62 @@ class SparseForm(NamedTuple):
 Form = DiagonalForm | CascadeForm | DenseForm | SparseForm
 
 
-class Readout(NamedTuple):
-    """y(t) = offset + y(t−1) previous + r(t) weightsᵀ.
+class FeatureForm(NamedTuple):
+    """Features z of a state r that a readout is applied to, (M,).
 
-    ``offset`` (D_out,), ``previous`` (D_out, D_out), ``weights`` (D_out, N), one row per output.
+        z = [s, products, cos(s A + b), tanh(s C + d)],   s = (r[columns] − mean) / scale
+
+    ``columns``, ``mean`` and ``scale`` are (n,). Row k of ``products`` (P, 2) holds the numbers of
+    two earlier entries of z, whose product is entry n + k. A (n, K) and C (n, L) are
+    ``cos_weights`` and ``tanh_weights``, b (K,) and d (L,) ``cos_offsets`` and ``tanh_offsets``.
+    """
+
+    columns: Array
+    mean: Array
+    scale: Array
+    products: Array
+    cos_weights: Array
+    cos_offsets: Array
+    tanh_weights: Array
+    tanh_offsets: Array
+
+
+class CustomForm(NamedTuple):
+    """Features [z, function(s)], with z and s of a ``builtin`` form.
+
+    ``function`` maps arrays (T, n) to arrays (T, K). Only ``reference`` accepts this form.
+    """
+
+    builtin: FeatureForm
+    function: Callable[[Array], Array]
+
+
+class Readout(NamedTuple):
+    """y(t) = offset + y(t−1) previous + z(t) weightsᵀ, where z are features of the state r(t).
+
+    ``offset`` (D_out,), ``previous`` (D_out, D_out), ``weights`` (D_out, M), one row per output.
+    Without ``features``, z = r. ``run_closed_loop`` requires that.
     """
 
     offset: Array
     previous: Array
     weights: Array
+    features: FeatureForm | CustomForm | None = None
 
 
-class Loop(NamedTuple):
-    """How an output y is fed back as y(t−1): (y scale + mean − mean) / scale, rounded in between.
+class Feedback(NamedTuple):
+    """Conversion of an output y to the next y(t−1), by way of the caller's units.
 
-    ``start`` is the column of the drive where y(t−1) begins, or its end; ``mean`` and ``scale``
-    (D_out,) lead to the caller's units.
+        y(t−1) = (output − mean) / scale,   output = y scale + mean, rounded to its dtype
+
+    ``start`` is the first column of the drive that holds y(t−1), or the number of its columns if
+    none does. ``mean`` and ``scale`` are (D_out,). Outputs below ``low`` or above ``high``, both
+    (D_out,), end the run, or are replaced by these bounds if ``clip`` is True.
     """
 
     start: int
     mean: Array
     scale: Array
+    low: Array
+    high: Array
+    clip: bool = False

@@ -7,7 +7,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigenecho.kernels.forms import CascadeForm, DenseForm, DiagonalForm, Form, Loop, Readout
+from eigenecho.kernels.forms import (
+    CascadeForm,
+    CustomForm,
+    DenseForm,
+    DiagonalForm,
+    FeatureForm,
+    Feedback,
+    Form,
+    Readout,
+)
 from eigenecho.types import Array
 
 
@@ -42,7 +51,7 @@ def step(form: Form, B: Array, drive: Array, state: Array) -> None:
 
 
 def scan(form: Form, B: Array, drive: Array, state: Array, out: Array, fresh: bool = False) -> None:
-    """Write states r(1) … r(T) into ``out`` (T, N), whose memory is new if it is ``fresh``."""
+    """Write states r(1) … r(T) into ``out`` (T, N); ``fresh`` memory affects only the speed."""
     for t in range(len(drive)):
         step(form, B, drive[t], state)
         out[t] = state
@@ -53,14 +62,14 @@ def scan_readout(
 ) -> None:
     """Write r(t) weightsᵀ into ``out`` (T, D_out), without storing states.
 
-    ``weights`` (D_out, N).
+    ``weights`` (D_out, N) has one row per output.
     """
     for t in range(len(drive)):
         step(form, B, drive[t], state)
         out[t] = weights @ state
 
 
-def closed_loop(
+def run_closed_loop(
     form: Form,
     B: Array,
     drive: Array,
@@ -80,6 +89,23 @@ def closed_loop(
         out[t] = y
 
 
+def observe(features: FeatureForm | CustomForm | None, states: Array) -> Array:
+    """Return the features z (T, M) of states (T, N); the states themselves if there are none."""
+    if features is None:
+        return states
+    form = features.builtin if isinstance(features, CustomForm) else features
+    s = (states[:, form.columns] - form.mean) / form.scale
+    z = list(s.T)
+    for i, j in form.products:
+        z.append(z[i] * z[j])
+    cosines = np.cos(s @ form.cos_weights + form.cos_offsets)
+    sigmoids = np.tanh(s @ form.tanh_weights + form.tanh_offsets)
+    parts = [np.array(z).T, cosines, sigmoids]
+    if isinstance(features, CustomForm):
+        parts.append(features.function(s))
+    return np.concatenate(parts, axis=1, dtype=states.dtype)
+
+
 def step_readout(
     form: Form,
     B: Array,
@@ -90,12 +116,14 @@ def step_readout(
     row: Array,
     y: Array,
 ) -> bool:
-    """Compute row = r W + a B and y = offset + before previous + row weightsᵀ.
+    """Compute row = r W + a B and y = offset + before previous + z weightsᵀ.
 
-    Return True if y is finite. ``before`` (D_out,) is y(t−1). ``state`` is not changed.
+    Return True if y is finite. z are the features of ``row``, and ``before`` (D_out,) is y(t−1).
+    ``state`` is not changed.
     """
     row[:] = advance(form, state) + drive @ B
-    y[:] = readout.offset + before @ readout.previous + readout.weights @ row
+    (z,) = observe(readout.features, row[None])
+    y[:] = readout.offset + before @ readout.previous + readout.weights @ z
     return bool(np.isfinite(y).all())
 
 
@@ -105,14 +133,15 @@ def run_readout(
     drive: Array,
     readout: Readout,
     before: Array,
-    loop: Loop | None,
+    loop: Feedback | None,
     state: Array,
     out: Array,
 ) -> int:
-    """Run ``step_readout`` on the rows of ``drive`` (T, D); return how many outputs are finite.
+    """Run ``step_readout`` on the rows of ``drive`` (T, D); return the number of valid outputs.
 
-    ``before`` (T, D_out) holds y(t−1) for each row. With a ``loop`` only the first is given: the
-    others, and their columns in the drive, are the outputs that are fed back.
+    ``before`` (T, D_out) holds y(t−1) for each row. With a ``loop``, only its first row is given:
+    the other rows, and the columns of the drive that hold y(t−1), are filled with the outputs. The
+    run ends before an output that is not finite or, in a loop, out of bounds.
     """
     row = np.empty_like(state)
     for t in range(len(drive)):
@@ -122,6 +151,11 @@ def run_readout(
             drive[t, loop.start :] = before[t, : drive.shape[1] - loop.start]
         if not step_readout(form, B, drive[t], readout, before[t], state, row, out[t]):
             return t
+        if loop is not None:
+            if loop.clip:
+                out[t] = np.clip(out[t], loop.low, loop.high)
+            elif np.any((out[t] < loop.low) | (out[t] > loop.high)):
+                return t
         state[:] = row
     return len(drive)
 
@@ -140,5 +174,5 @@ def absorb_row(R: Array, Z: Array, keep: float, x: Array, y: Array) -> None:
 def back_substitute(R: Array, Z: Array, W: Array) -> None:
     """Solve R Wᵀ = Z into ``W`` (D_out, N'); zero where the diagonal is zero."""
     for i in reversed(range(len(R))):
-        rest = Z[i] - W[:, i + 1 :] @ R[i, i + 1 :]
-        W[:, i] = rest / R[i, i] if R[i, i] != 0 else 0.0
+        difference = Z[i] - W[:, i + 1 :] @ R[i, i + 1 :]
+        W[:, i] = difference / R[i, i] if R[i, i] != 0 else 0.0

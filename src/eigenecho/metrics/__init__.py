@@ -1,6 +1,7 @@
 """Metrics of predictions and forecasts.
 
 rmse, nrmse                            errors of predictions
+valid_time                             how long forecasts of chaotic systems are close
 squared_correlation, memory_capacity   correlation of predictions and targets
 mase, smape                            scaled errors of forecasts
 pinball, crps, coverage                quantile forecasts and prediction intervals
@@ -11,7 +12,13 @@ observation and is ignored; all other numbers must be finite.
 """
 
 from eigenecho.metrics.forecasts import coverage, crps, mase, pinball, smape
-from eigenecho.metrics.predictions import memory_capacity, nrmse, rmse, squared_correlation
+from eigenecho.metrics.predictions import (
+    memory_capacity,
+    nrmse,
+    rmse,
+    squared_correlation,
+    valid_time,
+)
 
 __all__ = [
     "coverage",
@@ -23,4 +30,5 @@ __all__ = [
     "rmse",
     "smape",
     "squared_correlation",
+    "valid_time",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from eigenecho.checks import check_known
+from eigenecho.checks import check_known, check_number
 from eigenecho.errors import Words, bad_argument
 from eigenecho.metrics.arrays import as_finite, as_shape
 
@@ -67,6 +67,60 @@ def nrmse(y_true: ArrayLike, y_pred: ArrayLike, *, norm: str = "std") -> float:
     true, predicted = _check_columns("y_true", y_true, "y_pred", y_pred)
     size = _sizes(true, norm)
     return float(_root_mean_square((true - predicted) / size, axis=None))
+
+
+def valid_time(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    threshold: float = 0.5,
+    dt: float = 1.0,
+    lyapunov: float | None = None,
+) -> float | NDArray[np.float64]:
+    """Compute how long a forecast of a chaotic system stays close to the true series.
+
+        time of the first row with √( mean_j ((y_pred − y_true) / σ_j)² ) > threshold
+
+    σ_j are the standard deviations of the columns of y_true, over all series. NaN in y_pred, as
+    after a divergence, counts as too large.
+
+    Parameters
+    ----------
+    y_true, y_pred : arrays of the same shape
+        (T,), (T, D) or (series, T, D).
+    threshold : float
+        Largest error of a valid forecast.
+    dt : float
+        Time between rows.
+    lyapunov : float, optional
+        Largest Lyapunov exponent. Times are then in Lyapunov times, 1 / ``lyapunov``.
+
+    Returns
+    -------
+    float, or array (series,)
+        T dt if the error never exceeds the threshold.
+
+    See Also
+    --------
+    eigenecho.tasks.lorenz : A chaotic system.
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> ee.metrics.valid_time([0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 2.1, 5.0], dt=0.1)
+    0.3...
+    """
+    threshold, dt = check_number(threshold, "threshold", above=0), check_number(dt, "dt", above=0)
+    unit = 1.0 if lyapunov is None else check_number(lyapunov, "lyapunov", above=0)
+    true = as_finite("y_true", y_true)
+    predicted = as_finite("y_pred", y_pred, gaps=True)
+    columns, _ = _check_columns("y_true", true, "y_pred", np.nan_to_num(predicted))
+    errors = (predicted - true).reshape(-1, columns.shape[1]) / _sizes(columns, "std")
+    with np.errstate(over="ignore"):
+        is_wrong = ~(np.sqrt(np.mean(errors**2, axis=1)) <= threshold)
+    is_wrong = is_wrong.reshape(len(true) if true.ndim == 3 else 1, -1)
+    steps = np.where(is_wrong.any(axis=1), np.argmax(is_wrong, axis=1), is_wrong.shape[1])
+    times = steps * (dt * unit)
+    return times if true.ndim == 3 else float(times[0])
 
 
 def squared_correlation(a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:

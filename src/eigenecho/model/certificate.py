@@ -12,11 +12,11 @@ from eigenecho.spectra import Spectrum
 from eigenecho.types import AnyFloat, Count, NonNegative, NonNegativeArray, Positive, PositiveInt
 
 WEIGHTINGS = {
-    "white": "all inputs equally",
-    "rows": "by the given rows",
-    "statistics": "by the training rows",
+    "white": "all inputs equally weighted",
+    "rows": "inputs weighted by the given rows",
+    "statistics": "inputs weighted by the training rows",
 }
-SIZES = ("deviation", "root mean square")
+SIZES = ("standard deviation", "root mean square")
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Certificate:
     def change(self) -> str:
         """The speedup in words."""
         if self.speedup == 1:
-            return "as before"
+            return "unchanged"
         if self.speedup > 1:
             return f"{self.speedup:.1f} times faster"
         return f"{self.seconds_after / self.seconds_before:.1f} times slower"
@@ -109,18 +109,18 @@ class Certificate:
             difference = f"{self.difference:.2e}  of the largest output, {self.steps} steps"
         if self.error is not None:
             size = f"{self.error:.2e}  of the largest output"
-            error = f"{size}, against extended precision, {self.error_steps} steps"
-        grows = "  > 1: states grow, the probe is short" if self.radius > 1 + 1e-9 else ""
+            error = f"{size}, compared with extended precision, {self.error_steps} steps"
+        grows = "  > 1: states grow, so the probe is short" if self.radius > 1 + 1e-9 else ""
         return "\n".join(
             [
-                f"form         {self.form}: {self.reason}",
-                f"readout      {self.readout}",
-                f"radius       {self.radius:.6g}{grows}",
-                f"cond(Q)      {self.condition:.2e}{kept}",
-                f"residual     {self.residual:.2e}  of ‖W‖",
-                f"difference   {difference}",
-                f"error        {error}",
-                f"time a step  {1e6 * self.seconds_before:.3g} µs → "
+                f"form           {self.form}: {self.reason}",
+                f"readout        {self.readout}",
+                f"radius         {self.radius:.6g}{grows}",
+                f"cond(Q)        {self.condition:.2e}{kept}",
+                f"residual       {self.residual:.2e}  of ‖W‖",
+                f"difference     {difference}",
+                f"error          {error}",
+                f"time per step  {1e6 * self.seconds_before:.3g} µs → "
                 f"{1e6 * self.seconds_after:.3g} µs  ({self.change})",
             ]
         )
@@ -167,7 +167,7 @@ class Reduction:
     radius_before, radius_after : float, optional
         Spectral radius of the closed loop, if the network can forecast; None also if the original
         is too large to compute it.
-    size : {"deviation", "root mean square"}
+    size : {"standard deviation", "root mean square"}
         Unit of the errors: the standard deviation of the targets, or their root mean square if
         only training statistics without a constant are known.
 
@@ -201,7 +201,7 @@ class Reduction:
     held_out_error: NonNegative | None = None
     radius_before: NonNegative | None = None
     radius_after: NonNegative | None = None
-    size: str = "deviation"
+    size: str = "standard deviation"
 
     def __post_init__(self) -> None:
         check_known(self.weighting, "weighting", WEIGHTINGS)
@@ -218,6 +218,7 @@ class Reduction:
         return self.before.units
 
     def __str__(self) -> str:
+        of_y = f"of the {self.size} of y"
         how = "proven from" if self.weighting == "statistics" else "measured on"
         before = "unknown" if self.radius_before is None else f"{self.radius_before:.8g}"
         lines = [
@@ -227,17 +228,15 @@ class Reduction:
         if self.bound is not None:
             lines.append(f"bound        {self.bound:.2e}  of ‖G‖∞ ‖u‖₂, for every input")
         if self.promise is not None:
-            lines.append(
-                f"promise      {self.promise:.2e}  of the {self.size} of y, {how} the rows"
-            )
+            lines.append(f"guarantee    {self.promise:.2e}  {of_y}, {how} the rows")
         lines += [
             f"gain error   {self.gain_error:.2e}  of the largest gain, at any frequency",
             f"probe        {self.probe_error:.2e}  of ‖G‖∞ ‖u‖₂, {self.steps} steps of noise",
         ]
         if self.rows_error is not None:
-            lines.append(f"rows         {self.rows_error:.2e}  of the {self.size} of y")
+            lines.append(f"rows         {self.rows_error:.2e}  {of_y}")
         if self.held_out_error is not None:
-            lines.append(f"held out     {self.held_out_error:.2e}  of the {self.size} of y")
+            lines.append(f"held out     {self.held_out_error:.2e}  {of_y}")
         if self.radius_after is not None:
             lines.append(f"closed loop  radius {before} → {self.radius_after:.8g}")
         return "\n".join(lines)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from eigenecho.arrays import at, namespace, side_by_side
-from eigenecho.checks import check_count
-from eigenecho.errors import Words, bad_argument
+from eigenecho.arrays import namespace, to_common_device, to_like
+from eigenecho.checks import check_count, check_flag
+from eigenecho.errors import UnstableWarning, Words, bad_argument, warn
 from eigenecho.model.loop import ClosedLoop, readout_rows
 from eigenecho.model.online import State, as_state
 from eigenecho.model.predict import check_finite, warn_if_growing
-from eigenecho.scaling import Scaling
+from eigenecho.scaling import FAR, Scaling
 from eigenecho.series import as_rows, as_series, shifted, unpack
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
@@ -47,7 +47,12 @@ class Trajectory(NamedTuple):
 
 @one_blas_thread()
 def forecast(
-    model: LinearModel, horizon: int, context: Any, inputs: Any, state: State | None
+    model: LinearModel,
+    horizon: int,
+    context: Any,
+    inputs: Any,
+    state: State | None,
+    clip: bool = False,
 ) -> Trajectory:
     """Compute the forecast that ``LinearModel.forecast`` returns.
 
@@ -55,6 +60,7 @@ def forecast(
     feedback, y(t−1). The other input columns come from ``inputs``.
     """
     check_count(horizon, "horizon", "a number of steps", 1)
+    check_clip(model, clip)
     known = _known_inputs(model, inputs, horizon)
     if context is not None and state is not None:
         raise bad_argument("state", Words("state"), "None with a context")
@@ -65,13 +71,48 @@ def forecast(
     else:
         raise bad_argument("context", None, "a series, or state=(r, y)")
 
-    loop, dtype = ClosedLoop.of_forecast(model), model.reservoir.dtype
-    drive = known.astype(dtype)
-    if len(loop.B) > drive.shape[1]:
-        drive = np.concatenate([drive, np.ones((horizon, 1), dtype)], axis=1)
-    out = loop.run(drive, np.array(start.r, dtype), np.array(model.from_user(start.y), dtype))
+    loop = ClosedLoop.of_forecast(model)
+    drive = loop.constant_drive(known)
+    out = run_forecast(model, loop, drive, start.r, model.from_user(start.y), clip)
+    if model.output_range is not None:
+        _warn_if_diverged(out)
+        return Trajectory(model.to_user(out), loop, drive, start)
     known = start.y if context is None else np.asarray(context)[:, : model.D_out]
     return Trajectory(_checked_outputs(model, out, [known]), loop, drive, start)
+
+
+def run_forecast(
+    model: LinearModel, loop: ClosedLoop, drive: Array, r: Array, y: Array, clip: bool = False
+) -> Array:
+    """Return the outputs (T, D_out) of a loop from a state, all in the network's own units.
+
+    Outputs of a network with features are NaN from the first one on that is out of range.
+    """
+    bounds = None
+    if model.output_range is not None:
+        low, high, clip_low, clip_high = model.output_range
+        bounds = (clip_low, clip_high) if clip else (low, high)
+    r, y = (np.array(part, model.reservoir.dtype) for part in (r, y))
+    return loop.run(drive, r, y, bounds=bounds, clip=clip)
+
+
+def check_clip(model: LinearModel, clip: Any) -> None:
+    """Raise unless ``clip`` is a flag, and False for a network without features."""
+    check_flag(clip, "clip")
+    if clip and model.output_range is None:
+        raise bad_argument("clip", clip, "False for a network without features")
+
+
+def _warn_if_diverged(out: Array) -> None:
+    """Warn if a forecast is NaN from some step on."""
+    diverged = np.isnan(out).any(axis=1)
+    if diverged.any():
+        warn(
+            f"the forecast diverged at step {int(np.argmax(diverged))}, more than {FAR:g} standard "
+            "deviations from the mean of the training targets: it is NaN from there on. Use "
+            "clip=True, ridge='loop', a larger ridge, bounded features or more training rows.",
+            UnstableWarning,
+        )
 
 
 def are_several(context: Any) -> bool:
@@ -80,7 +121,12 @@ def are_several(context: Any) -> bool:
 
 
 def forecast_several(
-    model: LinearModel, horizon: int, contexts: Any, inputs: Any, state: State | None
+    model: LinearModel,
+    horizon: int,
+    contexts: Any,
+    inputs: Any,
+    state: State | None,
+    clip: bool = False,
 ) -> Any:
     """Return forecasts of several series: the product of their states with the H-step map.
 
@@ -88,13 +134,17 @@ def forecast_several(
     reservoir is in the first state of the loop.
     """
     check_count(horizon, "horizon", "a number of steps", 1)
-    _check_autonomous(model)
+    check_autonomous(model)
     if inputs is not None or state is not None or model.D_in > model.D_out:
         expected = "one series if there are inputs or a state"
         raise bad_argument("context", Words("several series"), expected)
+    check_clip(model, clip)
     D, reservoir = model.D_out, model.reservoir
     series, container = as_series(contexts, "context", D, reservoir.dtype)
-    together = container.together(side_by_side(series))
+    if reservoir.features is not None:  # no map of the states is linear
+        runs = [forecast(model, horizon, rows, None, None, clip).outputs for rows in series]
+        return container.restore(runs)
+    together = container.together(to_common_device(series))
     if not all(rows.shape[-2] for rows in together):
         raise bad_argument("context", Words("0 rows"), "at least one row in each series")
     ends = []
@@ -107,9 +157,9 @@ def forecast_several(
     y, r = (xp.stack(part) if part[0].ndim == 1 else part[0] for part in zip(*ends, strict=True))
     if not bool(xp.isfinite(r).all()):
         raise reservoir.overflowed("states")
-    z = at(model.readout.offset, y) + y @ at(model.readout.previous, y)
+    z = to_like(model.readout.offset, y) + y @ to_like(model.readout.previous, y)
     pieces = [
-        (at(c, r) + z @ at(P, r) + r @ at(g, r)).reshape(len(r), -1, D)
+        (to_like(c, r) + z @ to_like(P, r) + r @ to_like(g, r)).reshape(len(r), -1, D)
         for c, P, g in ClosedLoop.of_forecast(model).maps(horizon)
     ]
     out = xp.concatenate(pieces, axis=1, dtype=reservoir.dtype)
@@ -131,11 +181,13 @@ def _checked_outputs(model: LinearModel, out: Array, known: Sequence[Array]) -> 
 
 def closed_loop_radius(model: LinearModel) -> float:
     """Return the spectral radius of the network with its output as its input."""
-    _check_autonomous(model)
+    model.need_states("The closed-loop radius")
+    check_autonomous(model)
     return ClosedLoop.of_forecast(model).radius()
 
 
-def _check_autonomous(model: LinearModel) -> None:
+def check_autonomous(model: LinearModel) -> None:
+    """Raise if a model cannot run on its own outputs."""
     D = model.D_out
     if model.D_in == 0 and not model.closed:
         raise ValueError("This model has no input and no feedback, so it cannot forecast.")
@@ -147,7 +199,7 @@ def _check_autonomous(model: LinearModel) -> None:
 
 
 def _known_inputs(model: LinearModel, inputs: Any, horizon: int) -> Array:
-    _check_autonomous(model)
+    check_autonomous(model)
     columns = max(model.D_in - model.D_out, 0)
     if inputs is None:
         if columns:

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from eigenecho.arrays import device_of, to_host
+from eigenecho.arrays import find_device, to_host
 from eigenecho.checks import check_units, generator
 from eigenecho.errors import IllConditionedWarning, Words, bad_argument
 from eigenecho.model.model import LinearModel
@@ -99,7 +99,7 @@ def from_data(
     >>> len(ee.spectra.from_data(u[:-1], u[1:], units=20, warmup=100) + ee.spectra.ring(10, sr=0.9))
     30
     """
-    device_of({"X": X, "y": y})  # raises for unsupported tensors
+    find_device({"X": X, "y": y})  # raises for unsupported tensors
     X, y = to_host((X, y))
     inputs, container = as_series(X, "X")
     items, _ = unpack_outputs(y, "y", container)
@@ -139,7 +139,7 @@ def learn_spectrum(
     few = min(map(len, inputs)) - settings.warmup < FEW
     trainer = replace(
         settings,
-        recipe=replace(recipe, basis="eigen", eigenvectors=False, dtype="float64"),
+        recipe=replace(recipe, basis="eigen", eigenvectors=False, dtype="float64", features=None),
         standardize=True,
         penalty="identity",
         ridge=(1e-6,) if few else RIDGES,

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from eigenecho.arrays import NUMPY, at, namespace, to_host
+from eigenecho.arrays import NUMPY, namespace, to_host, to_like
 from eigenecho.checks import check_coverage
 from eigenecho.errors import bad_argument
 from eigenecho.model.loop import ClosedLoop, readout_rows
@@ -61,7 +61,7 @@ class GroupPosterior(NamedTuple):
 
     def whitened(self, rows: Array) -> Array:
         """Return rows x (T, N') as z = x R⁻¹ (T, N'), so that x A⁻¹ x'ᵀ = z z'ᵀ."""
-        root = at(self.root, rows)
+        root = to_like(self.root, rows)
         return namespace(rows).solve_triangular(root, rows.T, transposed=True).T
 
     def condensed(self, rows: Array) -> Array:

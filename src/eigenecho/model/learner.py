@@ -62,6 +62,7 @@ class Learner(OnlineRun):
         feature_names: Sequence[str] | None = None,
         output_names: Sequence[str] | None = None,
     ) -> None:
+        model.need_states("A learner")
         check_shape(training_state.centre, "centre", model.W_out.shape, ", as the model's")
         if penalty.free > model.readout_bias:
             raise bad_argument("free", penalty.free, "0, because the model has no bias")

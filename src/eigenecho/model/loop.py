@@ -34,7 +34,8 @@ MAPPED = 1 << 22
 def readout_rows(model: LinearModel, before: Array | None, states: Array) -> Array:
     """Return the rows [1, y(t−1), r(t)] (T, N') of the readout, in float64."""
     previous = before if model.output_to_readout else None
-    return assemble(readout_head(states, model.readout_bias, previous), [states])
+    head = readout_head(states, model.readout_bias, previous)
+    return assemble(head, [model.reservoir.observe(states)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,14 +79,59 @@ class ClosedLoop:
         B = np.concatenate([reservoir.W_in[D:], rows.astype(reservoir.dtype).reshape(-1, N)])
         return cls(reservoir, model.readout, B, np.ascontiguousarray(F, reservoir.dtype))
 
-    def run(self, drive: Array, r: Array, y: Array, progress: Progress | None = None) -> Array:
-        """Compute outputs (T, D_out) for a drive (T, D), and update ``r`` and ``y`` in place."""
+    def constant_drive(self, known: Array) -> Array:
+        """Return the drive of a forecast: known inputs (T, D_known), and 1 if the loop has it."""
+        drive = known.astype(self.reservoir.dtype)
+        if len(self.B) == drive.shape[1]:
+            return drive
+        return np.concatenate([drive, np.ones((len(drive), 1), drive.dtype)], axis=1)
+
+    def run(
+        self,
+        drive: Array,
+        r: Array,
+        y: Array,
+        progress: Progress | None = None,
+        bounds: tuple[Array, Array] | None = None,
+        clip: bool = False,
+    ) -> Array:
+        """Compute outputs (T, D_out) for a drive (T, D), and update ``r`` and ``y`` in place.
+
+        A readout of features may have ``bounds``: outputs are NaN from the first one outside of
+        them, or are clipped.
+        """
         out = np.empty((len(drive), y.size), r.dtype)
-        closed_loop = kernels.backend(drive).closed_loop
+        if self.readout.features is not None:
+            for rows in [slice(0, len(drive))] if progress is None else progress.pieces(len(drive)):
+                self._run_features(drive[rows], r, y, out[rows], bounds, clip)
+            return out
+        closed_loop = kernels.backend(drive).run_closed_loop
         form, readout = self.reservoir.form, self.readout
         for rows in [slice(None)] if progress is None else progress.pieces(len(drive)):
             closed_loop(form, self.B, drive[rows], self.F, readout, r, y, out[rows])
         return out
+
+    def _run_features(
+        self,
+        drive: Array,
+        r: Array,
+        y: Array,
+        out: Array,
+        bounds: tuple[Array, Array] | None,
+        clip: bool,
+    ) -> None:
+        """Write outputs into ``out``; those after the last valid one are NaN."""
+        low, high = bounds or (np.full(y.size, -np.inf), np.full(y.size, np.inf))
+        loop = kernels.Feedback(drive.shape[1], np.zeros(y.size), np.ones(y.size), low, high, clip)
+        before = np.tile(y, (len(drive), 1))
+        columns = np.concatenate([drive, before], axis=1, dtype=r.dtype)
+        B = np.concatenate([self.B, self.F])
+        run = kernels.backend(drive, self.readout.features).run_readout
+        with np.errstate(over="ignore", invalid="ignore"):  # the run ends there
+            valid = run(self.reservoir.form, B, columns, self.readout, before, loop, r, out)
+        out[valid:] = np.nan
+        if len(out):
+            y[:] = out[-1]
 
     def states(self, drive: Array, before: Array, r: Array) -> Array:
         """Compute states (T, N) for known outputs, and update ``r`` in place.
@@ -123,14 +169,14 @@ class ClosedLoop:
         (n D,), (D, n D) and (N, n D).
         """
         D, N = self.F.shape
-        offset, previous, w = (np.asarray(part, np.float64) for part in self.readout)
+        offset, previous, w = (np.asarray(part, np.float64) for part in self.readout[:3])
         form, F = _transposed(self.reservoir.transition), np.asarray(self.F, np.float64)
         turned = kernels.Readout(np.zeros(D), np.ascontiguousarray(previous.T), F)
         constant, none = self.B.sum(axis=0, dtype=np.float64), np.zeros((0, N))
         y, total = np.eye(D), np.zeros((D, 1))
         r, g = np.zeros((D, N)), np.zeros((D, N))
         most = max(1, MAPPED // (N * D))
-        closed_loop = kernels.backend(y).closed_loop
+        closed_loop = kernels.backend(y).run_closed_loop
         for first in range(0, horizon, most):
             n = min(most, horizon - first)
             P, G = np.empty((D, n + 1, D)), np.empty((D, n, N))

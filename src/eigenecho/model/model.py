@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigenecho import kernels, storage
-from eigenecho.arrays import checked_device, takes_tensors, to_host
+from eigenecho.arrays import resolve_device, takes_tensors, to_host
 from eigenecho.basis import Basis, DrawnBasis
 from eigenecho.checks import check_flag, check_known, check_range, check_real, check_shape
 from eigenecho.errors import Words, bad_argument
 from eigenecho.model.certificate import Certificate, Reduction
+from eigenecho.model.export import ExportReport, export
 from eigenecho.model.forecast import are_several, forecast, forecast_several
 from eigenecho.model.intervals import with_interval
 from eigenecho.model.learner import Learner
@@ -24,12 +25,12 @@ from eigenecho.model.stream import Stream
 from eigenecho.progress import Report
 from eigenecho.readout import Penalty
 from eigenecho.reservoir import Reservoir
-from eigenecho.scaling import Scaling
+from eigenecho.scaling import OutputRange, Scaling
 from eigenecho.schema import NOT_STORED
 from eigenecho.series import as_rows, as_series
 from eigenecho.spectra import Spectrum
 from eigenecho.threads import one_blas_thread
-from eigenecho.training import Problem, TrainingState, check_rates, fill_missing
+from eigenecho.training import AbstractProblem, Problem, TrainingState, check_rates, fill_missing
 from eigenecho.transition import Diagonal
 from eigenecho.types import Array
 
@@ -77,6 +78,8 @@ class LinearModel:
         Standardisation of inputs and outputs, which also applies in closed loops.
     certificate : Certificate or Reduction, optional
         How far a converted or reduced network is from the original.
+    output_range : OutputRange, optional
+        Range of the training targets, beyond which forecasts of a network with features end.
     device : str, optional
         Device of results if no argument is a tensor; None for NumPy arrays.
 
@@ -103,6 +106,7 @@ class LinearModel:
     inputs: Scaling | None = None
     outputs: Scaling | None = None
     certificate: Certificate | Reduction | None = None
+    output_range: OutputRange | None = None
     device: str | None = field(default=None, metadata=NOT_STORED)
 
     def __post_init__(self) -> None:
@@ -113,7 +117,7 @@ class LinearModel:
         check_real(self.W_out, "W_out")
         if self.W_out.dtype not in (np.float32, np.float64):
             object.__setattr__(self, "W_out", self.W_out.astype(np.float64))
-        size = self.readout_bias + self.output_to_readout * self.D_out + self.reservoir.units
+        size = self.readout_bias + self.output_to_readout * self.D_out + self.reservoir.columns
         check_shape(self.W_out, "W_out", (size, self.D_out))
         if self.reservoir.W_fb is not None:
             shape = self.D_out, self.units
@@ -126,6 +130,9 @@ class LinearModel:
             scaling = getattr(self, name)
             if scaling is not None:
                 check_shape(scaling.mean, name, (columns,), ", one number for each column")
+        if self.output_range is not None:
+            for name, bound in self.output_range._asdict().items():
+                check_shape(bound, name, (self.D_out,), ", one number for each output")
 
     def check(self) -> None:
         """Raise if numbers of a file are outside the range of the model's dtype."""
@@ -136,7 +143,7 @@ class LinearModel:
                 check_range(scaling.scale, name, self.reservoir.dtype)
 
     @classmethod
-    def of(cls, problem: Problem, weights: Array) -> LinearModel:
+    def of(cls, problem: AbstractProblem, weights: Array) -> LinearModel:
         """Return the network of a problem with the weights (N', D_out) that solve it."""
         return cls(
             problem.reservoir,
@@ -145,6 +152,7 @@ class LinearModel:
             problem.output_to_readout,
             problem.basis,
             *problem.scalings,
+            output_range=problem.output_range,
         )
 
     def problem(
@@ -153,16 +161,16 @@ class LinearModel:
         """Return the problem of training it further, on series in the caller's units."""
         targets, observed = fill_missing([self.from_user(y) for y in outputs])
         return Problem(
-            self.reservoir,
-            [self.own_inputs(u) for u in inputs],
-            targets,
-            penalty,
-            self.readout_bias,
-            self.output_to_readout,
-            self.basis,
-            (self.inputs, self.outputs),
-            [None if s is None else (s.r, self.from_user(np.asarray(s.y))) for s in starts],
-            observed,
+            reservoir=self.reservoir,
+            penalty=penalty,
+            fit_bias=self.readout_bias,
+            output_to_readout=self.output_to_readout,
+            basis=self.basis,
+            scalings=(self.inputs, self.outputs),
+            inputs=[self.own_inputs(u) for u in inputs],
+            outputs=targets,
+            starts=[None if s is None else (s.r, self.from_user(np.asarray(s.y))) for s in starts],
+            observed=observed,
         )
 
     @property
@@ -190,6 +198,16 @@ class LinearModel:
         """True if the output is fed back, to the reservoir or the readout."""
         return self.reservoir.W_fb is not None or self.output_to_readout
 
+    @property
+    def can_forecast(self) -> bool:
+        """True if the first inputs can be the outputs, or if there are no inputs but feedback."""
+        return self.D_in >= self.D_out or (self.D_in == 0 and self.closed)
+
+    def need_states(self, what: str) -> None:
+        """Raise if the readout is applied to features, for which ``what`` is not available."""
+        if self.reservoir.features is not None:
+            raise ValueError(f"{what} is not available with features or a delay line.")
+
     @cached_property
     def readout(self) -> kernels.Readout:
         """W_out in the parts that the kernels use."""
@@ -201,6 +219,7 @@ class LinearModel:
             W_out[0].copy() if head else np.zeros(D, W_out.dtype),
             W_out[head:tail].copy() if tail > head else np.zeros((D, D), W_out.dtype),
             np.ascontiguousarray(W_out[tail:].T),
+            self.reservoir.feature_form,
         )
 
     @property
@@ -225,12 +244,14 @@ class LinearModel:
         if self.closed:
             return "closed loop"
         reservoir = self.reservoir
+        if reservoir.features is not None:
+            return "scan"
         drive, steps = None, series
         if not isinstance(series, (int, np.integer)):
             u = as_rows(series, "series", self.D_in, reservoir.dtype)
             drive, steps = reservoir.drive(self.own_inputs(u), None), len(u)
         columns = len(reservoir.B)
-        fast = kernels.convolves(reservoir.form, int(steps), columns, self.D_out, drive)
+        fast = kernels.should_convolve(reservoir.form, int(steps), columns, self.D_out, drive)
         return "convolution" if fast else "scan"
 
     def zero_state(self) -> State:
@@ -266,7 +287,7 @@ class LinearModel:
 
         The weights stay on the host, so a saved network can be loaded anywhere.
         """
-        return replace(self, device=checked_device(device))
+        return replace(self, device=resolve_device(device))
 
     @property
     def _device(self) -> str | None:
@@ -283,6 +304,7 @@ class LinearModel:
         W = r.transition
         if basis == "work" or W.in_neuron_basis:
             return Matrices(W.matrix, r.W_in, r.bias, r.W_fb, self.W_out)
+        self.need_states("W_out in the neuron basis")
         Q = self.need_basis()
         head, states = np.split(np.asarray(self.W_out), [len(self.W_out) - self.units])
         W_out = np.concatenate([head, Q.weights_to_neuron(states)])
@@ -298,7 +320,7 @@ class LinearModel:
             )
         return self.basis
 
-    @takes_tensors(stays=True)
+    @takes_tensors(on_device=True)
     def predict(
         self,
         X: Any,
@@ -330,7 +352,7 @@ class LinearModel:
             self, series, container, y_previous, initial_state, return_state, progress
         )
 
-    @takes_tensors(stays=True)
+    @takes_tensors(on_device=True)
     def forecast(
         self,
         horizon: int,
@@ -340,6 +362,7 @@ class LinearModel:
         state: State | None = None,
         interval: float | None = None,
         noise: Any = None,
+        clip: bool = False,
     ) -> Any:
         """Forecast the series after ``context`` or ``state``; each output is the next input.
 
@@ -357,11 +380,15 @@ class LinearModel:
             Coverage of prediction intervals; (mean, lower, upper) are returned.
         noise : array (D_out, D_out), optional
             Covariance of one-step errors, for intervals.
+        clip : bool
+            Limit forecasts of networks with features, as in ``LinearESN.forecast``.
         """
+        if interval is not None:
+            self.need_states("A prediction interval of a forecast")
         if are_several(context):
-            mean = forecast_several(self, horizon, context, inputs, state)
+            mean = forecast_several(self, horizon, context, inputs, state, clip)
         else:
-            mean = forecast(self, horizon, to_host(context), to_host(inputs), state).outputs
+            mean = forecast(self, horizon, to_host(context), to_host(inputs), state, clip).outputs
         return mean if interval is None else with_interval(self, mean, noise, interval)
 
     def stream(self, state: State | None = None) -> Stream:
@@ -428,15 +455,45 @@ class LinearModel:
         LinearModel
             Its ``certificate`` is a ``Reduction``.
         """
+        self.need_states("Reduction")
         return reduce(self, units, tol, data)[0]
 
     def save(self, path: Any) -> None:
         """Write to a safetensors file; ``eigenecho.load`` reads it back."""
         storage.save(path, self)
 
+    def export(
+        self, path: Any, *, dtype: str | None = None, state: State | None = None
+    ) -> ExportReport:
+        """Write the network as C99 or JavaScript, with a test vector that it is checked with.
+
+        ``network.c`` is written with ``network.h``, and its functions are ``network_init``,
+        ``network_step``, ``network_forecast_step`` and ``network_selftest``. ``network.js`` and
+        ``network.mjs`` are an ES module with ``init``, ``step``, ``forecastStep`` and ``selftest``.
+        See :doc:`/guides/deploying`.
+
+        Parameters
+        ----------
+        path : str or Path
+            The suffix selects the language. For C, the name is a C identifier.
+        dtype : {"float64", "float32"}, optional
+            Type of all numbers and operations, by default that of the network.
+        state : State, optional
+            Initial state, zero by default.
+
+        Returns
+        -------
+        ExportReport
+            The size of the network, and the largest difference of the compiled code from the
+            reference, if there is a compiler (for JavaScript, node).
+        """
+        return export(self, path, dtype, state)
+
     def __repr__(self) -> str:
         loop = ", closed loop" if self.closed else ""
+        reservoir = self.reservoir
+        features = "" if reservoir.features is None else f" → {reservoir.columns} features"
         return (
-            f"LinearModel({self.D_in} inputs → {self.units} units "
-            f"({self.reservoir.transition.name}) → {self.D_out} outputs{loop})"
+            f"LinearModel({self.D_in} inputs → {self.units} units ({reservoir.transition.name})"
+            f"{features} → {self.D_out} outputs{loop})"
         )

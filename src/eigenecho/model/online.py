@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self
 
 import numpy as np
 
@@ -122,6 +122,14 @@ class OnlineRun:
     def save(self, path: Any) -> None:
         """Write model and state to a safetensors file; ``eigenecho.load`` reads it back."""
         storage.save(path, self)
+
+    def export(self, path: Any) -> NoReturn:
+        """Raise a TypeError: its model can be exported, ``model.export(path, state=state)``."""
+        kind = type(self).__name__
+        raise TypeError(
+            f"a {kind} cannot be exported. Export its network in its current state: "
+            f"{kind.lower()}.model.export(path, state={kind.lower()}.state)."
+        )
 
     def __reduce__(self) -> Any:
         return partial(type(self), **self.parts), ()

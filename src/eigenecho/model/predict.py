@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho import kernels
-from eigenecho.arrays import at, moved, namespace, on_device, to_host
+from eigenecho.arrays import is_on_device, namespace, to_host, to_like
 from eigenecho.errors import UnstableWarning, Words, bad_argument, warn
 from eigenecho.model.loop import ClosedLoop
 from eigenecho.model.online import State, initial_states, unused_outputs
-from eigenecho.progress import Progress, Report
+from eigenecho.progress import UNIT, Progress, Report
 from eigenecho.rows import SeriesRows, chunk_rows
 from eigenecho.series import Container, as_rows, shifted, unpack_outputs
 from eigenecho.threads import one_blas_thread
@@ -45,7 +45,7 @@ def predict_series(
     starts = initial_states(model, initial_state, len(series), container.kind)
     previous = previous_outputs(model, y_previous, series, container)
     runs = list(zip(series, previous, starts, strict=True))
-    if container.kind == "stack" and on_device(series[0]) and y_previous is None:
+    if container.kind == "stack" and is_on_device(series[0]) and y_previous is None:
         outputs, ends = _run_stack(model, container.together(list(series)), starts)
     else:
         counter = Progress(progress, sum(map(len, series)))
@@ -111,12 +111,27 @@ def _run_open(
     before = None if y_previous is None else model.from_user(y_previous)
     drive = reservoir.drive(u, before)
     out = namespace(u).empty((*u.shape[:-1], model.D_out), reservoir.dtype)
-    kernels.outputs(reservoir.form, reservoir.B, drive, readout.weights, r, out, progress)
-    out += at(readout.offset, out)
+    if reservoir.features is not None:
+        rows, W_out = _rows(model, u, before, r), np.asarray(model.W_out, np.float64)
+        for piece in (progress or Progress()).pieces(len(u)):
+            # Chunks divide pieces, so that no sum depends on the pieces.
+            for first, X in rows.chunks(piece.start, piece.stop, UNIT // 16, [r]):
+                out[first : first + len(X)] = X @ W_out
+        check_finite(model, out)
+        return out
+    kernels.read_out(reservoir.form, reservoir.B, drive, readout.weights, r, out, progress)
+    out += to_like(readout.offset, out)
     if model.output_to_readout:
-        out += before @ at(readout.previous, out)
+        out += before @ to_like(readout.previous, out)
     check_finite(model, out)
     return out
+
+
+def _rows(model: LinearModel, u: Array, before: Array | None, start: Array) -> SeriesRows:
+    """Return the rows of the readout for inputs and previous outputs in the network's units."""
+    drive = model.reservoir.drive(u, before)
+    head = readout_head(u, model.readout_bias, before if model.output_to_readout else None)
+    return SeriesRows(head, [(model.reservoir, drive)], [start])
 
 
 @one_blas_thread()
@@ -134,12 +149,10 @@ def deviations(
     """
     reservoir, start = model.reservoir, model.zero_state() if state is None else state
     before = None if y_previous is None else model.from_user(y_previous)
-    drive = reservoir.drive(model.own_inputs(u), before)
     xp = namespace(u)
     result = xp.empty((len(u), model.D_out), reservoir.dtype)
     scale = 1.0 if model.outputs is None else xp.asarray(model.outputs.scale)
-    head = readout_head(u, model.readout_bias, before if model.output_to_readout else None)
-    rows = SeriesRows(head, [(reservoir, drive)], [start.r])
+    rows = _rows(model, model.own_inputs(u), before, start.r)
     for first, X in rows.chunks(0, len(u), chunk_rows(u, rows.size)):
         result[first : first + len(X)] = scale * xp.sqrt(posterior.variances(X))
     return result
@@ -147,7 +160,10 @@ def deviations(
 
 @one_blas_thread()
 def states(model: LinearModel, u: Array, out: Array | None = None) -> Array:
-    """Compute reservoir states (T, N) from a zero state; feedback uses the model's own output."""
+    """Compute reservoir states (T, N) from a zero state; feedback uses the model's own output.
+
+    Of a delay line, they are the states at its taps.
+    """
     reservoir, before = model.reservoir, None
     if reservoir.W_fb is not None:
         # The outputs come first, because they drive the reservoir.
@@ -174,7 +190,7 @@ def previous_outputs(
     if lengths != expected:
         got = Words(f"lengths {lengths}")
         raise bad_argument("y_previous", got, f"lengths {expected}, as the inputs have")
-    return [moved([a], u)[0] for a, u in zip(arrays, series, strict=True)]
+    return [namespace(u).asarray(a) for a, u in zip(arrays, series, strict=True)]
 
 
 def warn_if_growing(outputs: Array, before: float, growth: float = 1e6) -> None:

@@ -206,7 +206,7 @@ def _loop_radii(space: StateSpace, small: LinearModel) -> tuple[float | None, fl
     The loop of the original is computed from the states that matter, which are far fewer than N.
     """
     model, system = space.model, space.system
-    if not (model.D_in >= model.D_out or (model.D_in == 0 and model.closed)):
+    if not model.can_forecast:
         return None, None
     after = ClosedLoop.of_forecast(small).radius()
     T, S = essential(system, IN_LOOP)

@@ -68,7 +68,7 @@ class StateSpace:
         reservoir, readout = self.model.reservoir, self.model.readout
         out = np.empty((len(drive), self.model.D_out))
         state = reservoir.zero_state()
-        kernels.outputs(reservoir.form, reservoir.B, drive, readout.weights, state, out)
+        kernels.read_out(reservoir.form, reservoir.B, drive, readout.weights, state, out)
         return out + readout.offset
 
     def with_modes(self, reduced: TruncatedSystem) -> LinearModel:

@@ -60,7 +60,7 @@ class Stream(OnlineRun):
         reservoir = model.reservoir
         self._next = np.empty_like(self._r), np.empty_like(self._y)
         self._weights = reservoir.form, reservoir.B, self._drive, model.readout
-        compiled = kernels.backend(self._r)
+        compiled = kernels.backend(self._r, reservoir.feature_form)
         self._step = on_one_thread(reservoir, compiled.step_readout)
         self._run = on_one_thread(reservoir, compiled.run_readout)
 
@@ -114,7 +114,8 @@ class Stream(OnlineRun):
         elif self._closed and len(u):
             before[0] = model.from_user(self._y)
             scaling = model.outputs or Scaling.identity(model.D_out)
-            loop = kernels.Loop(self._start, scaling.mean, scaling.scale)
+            bound = np.full(model.D_out, np.inf)
+            loop = kernels.Feedback(self._start, scaling.mean, scaling.scale, -bound, bound)
         drive = np.array(reservoir.drive(model.own_inputs(u), before))
         r, out = self._r.copy(), np.empty_like(before)
         done = self._run(reservoir.form, reservoir.B, drive, model.readout, before, loop, r, out)

@@ -181,7 +181,7 @@ def _weight_training_rows(model: LinearModel, evidence: GroupEvidence) -> Weight
         rows = np.concatenate([deviations, -rest[None] / root])
     # Without a constant the mean is unknown; the mean of standardised targets is 0.
     is_centred = model.readout_bias or model.outputs is not None
-    size = "deviation" if is_centred else "root mean square"
+    size = "standard deviation" if is_centred else "root mean square"
     balanced = balance(space.system, lambda: [rows], floor)
 
     def details(reduced: TruncatedSystem) -> dict[str, Any]:

@@ -4,12 +4,13 @@ mso, mso_split               sums of sines, and the paper's split for next-step 
 delayed_recall               white noise as input, its past as target
 memory_capacity              memory capacity of a model on that task
 narma                        a nonlinear autoregressive system driven by noise
-mackey_glass, lorenz         chaotic systems, for forecasting
+mackey_glass                 a chaotic delay equation, for forecasting
+lorenz, lorenz96, rossler    chaotic flows, for forecasting
 
 Series are arrays (steps, D). Random functions take a seed: an int or a NumPy Generator.
 """
 
-from eigenecho.tasks.lorenz import lorenz
+from eigenecho.tasks.flows import lorenz, lorenz96, rossler
 from eigenecho.tasks.mackey_glass import mackey_glass
 from eigenecho.tasks.memory import MemoryCapacity, delayed_recall, memory_capacity
 from eigenecho.tasks.mso import MSO_FREQUENCIES, MSOSplit, mso, mso_split
@@ -21,9 +22,11 @@ __all__ = [
     "MemoryCapacity",
     "delayed_recall",
     "lorenz",
+    "lorenz96",
     "mackey_glass",
     "memory_capacity",
     "mso",
     "mso_split",
     "narma",
+    "rossler",
 ]

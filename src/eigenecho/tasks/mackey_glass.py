@@ -41,7 +41,7 @@ def mackey_glass(
     x0 : constant history before time 0, above 0
     washout : number of rows dropped at the start
     seed : int, Generator or None
-        None uses the constant history; a seed draws a smooth history within 10 % of x0, which does
+        None uses the constant history; a seed draws a smooth history within 10% of x0, which does
         not depend on ``dt``.
 
     Returns

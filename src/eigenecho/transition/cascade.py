@@ -131,8 +131,8 @@ class Cascade(Transition):
 def step_cost(block: Any, units: int) -> Any:
     """Return the nanoseconds per step with a block of that size."""
     modes = units - block
-    dense = costs.ENTRY * block * block + costs.COUPLING * block * modes
-    return costs.STAGE + dense + costs.MODE * modes
+    dense = costs.DENSE_ENTRY_NS * block * block + costs.COUPLING_ENTRY_NS * block * modes
+    return costs.BLOCK_NS + dense + costs.MODE_NS * modes
 
 
 def cascade_decomposition(W: Array, condition: float, largest: int) -> tuple[Cascade, Basis]:

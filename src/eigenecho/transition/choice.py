@@ -84,7 +84,7 @@ def _choose(W: Array, form: str, condition: float) -> Choice:
         return kept
 
     why = f"the eigenvectors are nearly parallel (cond(Q) = {basis.condition:.0e})"
-    worth = costs.WORTH_A_BASIS * kept.transition.cost
+    worth = costs.MAX_CASCADE_COST * kept.transition.cost
     largest = {"diagonal": 0, "cascade": len(W)}.get(form, _largest_block(W, worth))
     if form == "auto" and kept.form == "sparse":
         kept = replace(

@@ -39,7 +39,7 @@ class Diagonal(Transition):
 
     @property
     def cost(self) -> float:
-        return costs.MODE * self.units
+        return costs.MODE_NS * self.units
 
     def form(self, dtype: DTypeLike = np.float64) -> DiagonalForm:
         parts = self.modes.real, self.modes.pairs.real, self.modes.pairs.imag

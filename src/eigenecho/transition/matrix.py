@@ -59,7 +59,7 @@ class Dense(Matrix):
 
     @property
     def cost(self) -> float:
-        return costs.ENTRY * self.units * self.units
+        return costs.DENSE_ENTRY_NS * self.units * self.units
 
     def form(self, dtype: DTypeLike = np.float64) -> DenseForm:
         return DenseForm(np.array(self.W, dtype=dtype, order="C"))
@@ -88,7 +88,7 @@ class Sparse(Matrix):
 
     @property
     def cost(self) -> float:
-        return costs.CONNECTION * self.W.nnz + costs.UNIT * self.units
+        return costs.CONNECTION_NS * self.W.nnz + costs.SPARSE_UNIT_NS * self.units
 
     def form(self, dtype: DTypeLike = np.float64) -> SparseForm:
         transposed = self.W.T.tocsr()
@@ -137,7 +137,7 @@ class CompressedRows:
 
 def compact(W: Array) -> Dense | Sparse:
     """Return a dense matrix, compressed if few of its entries are non-zero."""
-    return compressed(W) if np.mean(W != 0) <= costs.SPARSE_BELOW else Dense(W)
+    return compressed(W) if np.mean(W != 0) <= costs.MAX_SPARSE_DENSITY else Dense(W)
 
 
 def compressed(W: Array) -> Sparse:

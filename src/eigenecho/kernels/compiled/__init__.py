@@ -1,7 +1,8 @@
 """The kernels of ``reference`` for NumPy arrays, compiled by numba."""
 
 from eigenecho.kernels.compiled.scans import (
-    closed_loop,
+    observe,
+    run_closed_loop,
     run_readout,
     scan,
     scan_readout,

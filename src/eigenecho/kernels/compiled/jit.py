@@ -1,4 +1,4 @@
-"""Compiling functions with numba, cached on disk for later processes if possible."""
+"""Compilation of functions with numba, cached on disk for later processes if possible."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from eigenecho.errors import SlowStartWarning, warn
 
 
 class RebuiltCache(FunctionCache):
-    """Numba's cache of one function, emptied if its files are damaged, for example by a crash."""
+    """Numba's cache of one function. It is emptied if its files are damaged, as by a crash."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return compiled code from disk; None if there is none that can be read."""
+        """Return compiled code from disk, or None if there is none or it cannot be read."""
         try:
             return super().load_overload(sig, target_context)
-        except Exception:  # unpickling damaged bytes raises nearly anything
+        except Exception:  # unpickling damaged bytes can raise any error
             self.flush()
             return None
 
 
 def jit(fastmath: bool | set[str]) -> Callable[[Callable[..., Any]], Any]:
-    """Decorate a function to be compiled without the GIL, when it is first called.
+    """Return a decorator that compiles a function, without the GIL, when it is first called.
 
-    With ``NUMBA_DISABLE_JIT`` it stays plain Python, with the same results.
+    With ``NUMBA_DISABLE_JIT``, the function remains plain Python.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
@@ -43,14 +43,15 @@ def jit(fastmath: bool | set[str]) -> Callable[[Callable[..., Any]], Any]:
             # Numba raises this if neither the package's folder nor the user's is writable.
             if "cannot cache" not in str(error):
                 raise
-            _warn()
+            _warn_once()
             return njit(nogil=True, fastmath=fastmath)(function)
 
     return decorate
 
 
-@cache  # once in a process
-def _warn() -> None:
+@cache
+def _warn_once() -> None:
+    """Warn that compiled code cannot be cached, once in a process."""
     warn(
         "compiled code cannot be cached: neither the folder of eigenecho nor the user's cache "
         "folder is writable. Every process compiles again, which takes seconds. Set the "

@@ -1,33 +1,33 @@
-"""The diagonal form, compiled: several steps in each pass over the modes.
+"""Compiled kernels of the diagonal form, with several steps in each pass over the modes.
 
-Modes are independent. So a state stays in registers during a pass, and eigenvalues and weights are
-read once for all steps of it. Arguments are those of ``steps``, in the Q layout; inside, real and
-imaginary parts of pairs are separate arrays (*planar*), for the vectoriser.
+Modes are independent, so a state stays in registers during a pass, and eigenvalues and weights are
+read once for all steps of a pass. Arguments are those of ``steps``, in the Q layout. Internally,
+real and imaginary parts of pairs are separate arrays (*planar*), which the compiler can vectorise.
 
-States and outputs result from the same operations in the same order wherever a pass begins: bits do
-not depend on how a series is cut. So the compiler may reorder only sums over modes, nothing is
-contracted, and a pass that reaches past the end is computed in full and truncated. It is one file
-because numba's cache checks no other files for changes.
+States and outputs result from the same operations in the same order wherever a pass begins, so they
+do not depend on how a series is cut. For this reason the compiler may reorder only sums over modes,
+nothing is contracted, and a pass that reaches past the end is computed in full and truncated. All
+functions are in one file because numba's cache does not check other files for changes.
 """
 
 import numpy as np
 
 from eigenecho.kernels.compiled.jit import jit
 
-STEPS = 8
-"""Steps in a pass that stores states."""
+PASS_STEPS = 8
+"""Number of steps in a pass that stores states."""
 
-SUMS = 4
-"""Steps in a pass that sums over modes: each needs a register for its sum."""
+SUM_PASS_STEPS = 4
+"""Number of steps in a pass that sums over modes, each of which needs a register for its sum."""
 
-LONG = 256
-"""Units from which rows are written directly into the result.
+MIN_DIRECT_UNITS = 256
+"""Smallest number of units whose rows are written directly into the result.
 
 Eight streams of short pieces are slow, so shorter rows are computed in a spare block and copied.
 """
 
-PADDING = 8
-"""Additional columns that keep rows of a spare block off the same cache lines."""
+ROW_PADDING = 8
+"""Additional columns of a spare block, so that its rows do not share cache lines."""
 
 # Explicit, because a function first compiled inside a summing one would inherit its flags.
 compiled = jit(fastmath=False)
@@ -42,7 +42,7 @@ def turn(a, b, p, q, f, g):
 
 @compiled
 def stretch(a, r, f):
-    """Return the real a r + f."""
+    """Return a r + f in real arithmetic."""
     return a * r + f
 
 
@@ -53,14 +53,14 @@ def weigh(e, u, h, v):
 
 
 @compiled
-def eight(x):
-    """Return numbers in a tuple, so that the compiler can exclude overlapping arrays."""
+def to_tuple(x):
+    """Return eight numbers as a tuple, which the compiler knows not to overlap with arrays."""
     return x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]
 
 
 @compiled
-def tails(rows, n):
-    """Return eight rows from column n on as arrays, so that no index can be negative."""
+def columns_from(rows, n):
+    """Return views of eight rows from column n on, so that no index can be negative."""
     return (
         rows[0][n:], rows[1][n:], rows[2][n:], rows[3][n:],
         rows[4][n:], rows[5][n:], rows[6][n:], rows[7][n:],
@@ -164,14 +164,14 @@ def turn_pairs(re, im, p, q, rows):
 
 
 @compiled
-def push(x, b, row):
+def set_scaled(x, b, row):
     """Compute row = x b."""
     for i in range(b.size):
         row[i] = x * b[i]
 
 
 @compiled
-def add(x, b, row):
+def add_scaled(x, b, row):
     """Compute row += x b."""
     for i in range(b.size):
         row[i] += x * b[i]
@@ -179,9 +179,9 @@ def add(x, b, row):
 
 @compiled
 def project(drive, t, count, B, first, rows):
-    """Compute rows = a B for ``count`` drive rows from t on, two columns at a time.
+    """Compute rows = a B for ``count`` drive rows from t on, for at least two drive columns.
 
-    Rows are not sliced: counting references takes as long as tens of units.
+    Rows are not sliced, because reference counting takes as long as tens of units.
     """
     for k in range(count):
         x, y = drive[t + k, 0], drive[t + k, 1]
@@ -201,7 +201,7 @@ def copy(values, row):
 
 
 @compiled
-def planar(row, n):
+def to_planar(row, n):
     """Return a row in the Q layout as real modes, real parts and imaginary parts."""
     m = (row.size - n) // 2
     s, p, q = np.empty(n, row.dtype), np.empty(m, row.dtype), np.empty(m, row.dtype)
@@ -212,7 +212,7 @@ def planar(row, n):
 
 
 @compiled
-def interleaved(s, p, q, row):
+def write_interleaved(s, p, q, row):
     """Write real modes, real parts and imaginary parts into one row in the Q layout."""
     n = s.size
     copy(s, row[:n])
@@ -221,48 +221,49 @@ def interleaved(s, p, q, row):
 
 
 @compiled
-def store(form, B, b, c, d, drive, t, count, x, s, p, q, first, rows):
+def write_pass(form, B, b, c, d, drive, t, count, x, s, p, q, first, rows):
     """Write one pass from step t on into columns of eight rows, beginning with ``first``.
 
-    Only ``count`` of them are driven. A single drive column, with weights ``b``, ``c``, ``d``, is
-    added during the pass. Several are projected into the rows first; if B is empty, the rows hold
-    a(t) B already.
+    Only ``count`` rows are driven. A single drive column, with weights ``b``, ``c`` and ``d``, is
+    added during the pass. Several columns are first projected into the rows. If B is empty, the
+    rows already hold a(t) B.
     """
     n = s.size
     if len(B) == 1:
-        for k in range(STEPS):
+        for k in range(PASS_STEPS):
             x[k] = drive[t + min(k, count - 1), 0]
-        drive_reals(form.real, b, eight(x), s, tails(rows, first))
-        drive_pairs(form.re, form.im, c, d, eight(x), p, q, tails(rows, first + n))
+        drive_reals(form.real, b, to_tuple(x), s, columns_from(rows, first))
+        drive_pairs(form.re, form.im, c, d, to_tuple(x), p, q, columns_from(rows, first + n))
         return
     if len(B):
         project(drive, t, count, B, first, rows)
-    for k in range(count, STEPS):
+    for k in range(count, PASS_STEPS):
         copy(rows[0], rows[k])
-    turn_reals(form.real, s, tails(rows, first))
-    turn_pairs(form.re, form.im, p, q, tails(rows, first + n))
+    turn_reals(form.real, s, columns_from(rows, first))
+    turn_pairs(form.re, form.im, p, q, columns_from(rows, first + n))
 
 
 @compiled
 def scan(form, B, drive, state, first, out):
     """Write states into the columns of ``out``, beginning with ``first``.
 
-    If B has no rows, ``out`` holds a(t) B already.
+    If B has no rows, ``out`` already holds a(t) B.
     """
     T, N = out.shape[0], state.size
     n = form.real.size
-    b, c, d = planar(B[0] if len(B) == 1 else state, n)
-    s, p, q = planar(state, n)
-    x = np.empty(STEPS, out.dtype)
-    spare = np.empty((STEPS, N + PADDING), out.dtype)
-    for t in range(0, T, STEPS):
-        count = min(STEPS, T - t)
-        if count == STEPS and N >= LONG:
-            store(form, B, b, c, d, drive, t, count, x, s, p, q, first, out[t : t + STEPS])
+    b, c, d = to_planar(B[0] if len(B) == 1 else state, n)
+    s, p, q = to_planar(state, n)
+    x = np.empty(PASS_STEPS, out.dtype)
+    spare = np.empty((PASS_STEPS, N + ROW_PADDING), out.dtype)
+    for t in range(0, T, PASS_STEPS):
+        count = min(PASS_STEPS, T - t)
+        if count == PASS_STEPS and N >= MIN_DIRECT_UNITS:
+            rows = out[t : t + PASS_STEPS]
+            write_pass(form, B, b, c, d, drive, t, count, x, s, p, q, first, rows)
             continue
         for k in range(0 if len(B) else count):
             copy(out[t + k, first:], spare[k, :N])
-        store(form, B, b, c, d, drive, t, count, x, s, p, q, 0, spare)
+        write_pass(form, B, b, c, d, drive, t, count, x, s, p, q, 0, spare)
         for k in range(count):
             copy(spare[k], out[t + k, first : first + N])
     if T:
@@ -283,18 +284,18 @@ def scan_dots(form, B, drive, weights, state, out):
     """Write r(t) weightsᵀ into ``out``, through eight rows of states."""
     T, N = drive.shape[0], state.size
     n = form.real.size
-    b, c, d = planar(B[0], n)
-    s, p, q = planar(state, n)
-    x = np.empty(STEPS, out.dtype)
-    rows = np.empty((STEPS, N + PADDING), out.dtype)
-    for t in range(0, T, STEPS):
-        count = min(STEPS, T - t)
-        store(form, B, b, c, d, drive, t, count, x, s, p, q, 0, rows)
+    b, c, d = to_planar(B[0], n)
+    s, p, q = to_planar(state, n)
+    x = np.empty(PASS_STEPS, out.dtype)
+    rows = np.empty((PASS_STEPS, N + ROW_PADDING), out.dtype)
+    for t in range(0, T, PASS_STEPS):
+        count = min(PASS_STEPS, T - t)
+        write_pass(form, B, b, c, d, drive, t, count, x, s, p, q, 0, rows)
         for e in range(weights.shape[0]):
             for k in range(count):
                 out[t + k, e] = dot(weights[e], rows[k])
     if T:
-        copy(rows[(T - 1) % STEPS], state)
+        copy(rows[(T - 1) % PASS_STEPS], state)
 
 
 @summing
@@ -339,15 +340,15 @@ def sum_pairs(re, im, c, d, x, w, z, p, q):
 def scan_sum(form, B, drive, weights, state, out):
     """Write r(t) weightsᵀ into ``out``, for one drive column and one output."""
     T, n = drive.shape[0], form.real.size
-    b, c, d = planar(B[0], n)
-    w, e, f = planar(weights[0], n)
-    s, p, q = planar(state, n)
-    x = np.zeros(SUMS, state.dtype)
-    whole = T // SUMS * SUMS
-    for t in range(0, T, SUMS):
-        count = min(SUMS, T - t)
-        if count < SUMS:
-            interleaved(s, p, q, state)
+    b, c, d = to_planar(B[0], n)
+    w, e, f = to_planar(weights[0], n)
+    s, p, q = to_planar(state, n)
+    x = np.zeros(SUM_PASS_STEPS, state.dtype)
+    whole = T // SUM_PASS_STEPS * SUM_PASS_STEPS
+    for t in range(0, T, SUM_PASS_STEPS):
+        count = min(SUM_PASS_STEPS, T - t)
+        if count < SUM_PASS_STEPS:
+            write_interleaved(s, p, q, state)
             x[:] = 0
         for k in range(count):
             x[k] = drive[t + k, 0]
@@ -356,10 +357,10 @@ def scan_sum(form, B, drive, weights, state, out):
         for k in range(count):
             out[t + k, 0] = y[k] + z[k]
     if whole == T:
-        interleaved(s, p, q, state)
+        write_interleaved(s, p, q, state)
     else:
-        # That pass went too far: these few steps again, one by one.
-        s, p, q = planar(state, n)
+        # The last pass computed too many steps, so the last few are repeated one by one.
+        s, p, q = to_planar(state, n)
         for t in range(whole, T):
             for i in range(n):
                 s[i] = stretch(form.real[i], s[i], drive[t, 0] * b[i])
@@ -367,11 +368,11 @@ def scan_sum(form, B, drive, weights, state, out):
                 p[i], q[i] = turn(
                     form.re[i], form.im[i], p[i], q[i], drive[t, 0] * c[i], drive[t, 0] * d[i]
                 )
-        interleaved(s, p, q, state)
+        write_interleaved(s, p, q, state)
 
 
 @summing
-def loop_reals(real, b, x, c, z, w, s):
+def step_and_sum_reals(real, b, x, c, z, w, s):
     """Return Σ w r after a step of real modes driven by x b + z c."""
     y = real.dtype.type(0)
     for i in range(real.size):
@@ -382,7 +383,7 @@ def loop_reals(real, b, x, c, z, w, s):
 
 
 @summing
-def loop_pairs(re, im, b, c, x, f, g, z, v, w, p, q):
+def step_and_sum_pairs(re, im, b, c, x, f, g, z, v, w, p, q):
     """Return Σ (v Re + w Im) after a step of pairs driven by x (b + ic) + z (f + ig)."""
     y = re.dtype.type(0)
     for i in range(re.size):
@@ -395,12 +396,12 @@ def loop_pairs(re, im, b, c, x, f, g, z, v, w, p, q):
 
 
 @compiled
-def planes(rows, n):
+def to_planar_rows(rows, n):
     """Return rows in the Q layout as rows [real modes, real parts, imaginary parts]."""
     out = np.empty_like(rows)
     m = (rows.shape[1] - n) // 2
     for d in range(rows.shape[0]):
-        s, p, q = planar(rows[d], n)
+        s, p, q = to_planar(rows[d], n)
         copy(s, out[d, :n])
         copy(p, out[d, n : n + m])
         copy(q, out[d, n + m :])
@@ -408,33 +409,33 @@ def planes(rows, n):
 
 
 @compiled
-def gather(a, B, y, F, row):
-    """Compute row = a B + y F, without the first output."""
+def combine_drives(a, B, y, F, row):
+    """Compute row = a B + y F without the first output, which is added during the step."""
     if a.size:
-        push(a[0], B[0], row)
+        set_scaled(a[0], B[0], row)
     else:
-        push(y.dtype.type(0), F[0], row)
+        set_scaled(y.dtype.type(0), F[0], row)
     for d in range(1, a.size):
-        add(a[d], B[d], row)
+        add_scaled(a[d], B[d], row)
     for e in range(1, y.size):
-        add(y[e], F[e], row)
+        add_scaled(y[e], F[e], row)
 
 
 @compiled
-def closed_loop(form, B, drive, feedback, readout, state, y, out):
-    """Write outputs that are fed back into ``out``.
+def run_closed_loop(form, B, drive, feedback, readout, state, y, out):
+    """Run with outputs fed back, and write them into ``out``.
 
-    The first output and a single drive column are added during the step; further ones are gathered
-    in a row first.
+    The first output and a single drive column are added during the step. If there are more, the
+    others are first combined in one row.
     """
     n, m, D = form.real.size, form.re.size, drive.shape[1]
-    B, F, W = planes(B, n), planes(feedback, n), planes(readout.weights, n)
-    r = planes(state.reshape(1, -1), n)[0]
+    B, F, W = to_planar_rows(B, n), to_planar_rows(feedback, n), to_planar_rows(readout.weights, n)
+    r = to_planar_rows(state.reshape(1, -1), n)[0]
     f, x = np.zeros_like(r), y.dtype.type(1)
-    gathered = D > 1 or y.size > 1
-    if not gathered:
+    combined = D > 1 or y.size > 1
+    if not combined:
         f, x = (B[0], x) if D else (F[0], y.dtype.type(0))
-    # Cut once, not in every step: a slice costs as much as tens of units.
+    # Slices are created once, not in every step, because one costs as much as tens of units.
     real, re, im, b, w = form.real, form.re, form.im, F[0], W[0]
     s, p, q = r[:n], r[n : n + m], r[n + m :]
     bs, bp, bq = b[:n], b[n : n + m], b[n + m :]
@@ -442,12 +443,12 @@ def closed_loop(form, B, drive, feedback, readout, state, y, out):
     ws, wp, wq = w[:n], w[n : n + m], w[n + m :]
     before = np.empty_like(y)
     for t in range(drive.shape[0]):
-        if gathered:
-            gather(drive[t], B, y, F, f)
+        if combined:
+            combine_drives(drive[t], B, y, F, f)
         elif D:
             x = drive[t, 0]
-        total = loop_reals(real, bs, y[0], fs, x, ws, s)
-        total += loop_pairs(re, im, bp, bq, y[0], fp, fq, x, wp, wq, p, q)
+        total = step_and_sum_reals(real, bs, y[0], fs, x, ws, s)
+        total += step_and_sum_pairs(re, im, bp, bq, y[0], fp, fq, x, wp, wq, p, q)
         copy(y, before)
         for e in range(y.size):
             if e:
@@ -457,4 +458,4 @@ def closed_loop(form, B, drive, feedback, readout, state, y, out):
                 total += before[d] * readout.previous[d, e]
             y[e] = total
             out[t, e] = total
-    interleaved(s, p, q, state)
+    write_interleaved(s, p, q, state)

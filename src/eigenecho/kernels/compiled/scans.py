@@ -1,7 +1,7 @@
-"""The kernels of ``reference``, compiled, with the same signatures.
+"""Compiled kernels with the signatures of ``reference``.
 
-Eigenvalues use ``modes``, several steps at a time; matrices use ``steps``, step by step. A wide
-drive is projected to N columns by BLAS, a chunk at a time.
+Diagonal forms use ``modes``, several steps at a time; matrices use ``steps``, step by step. A drive
+with many columns is projected to N columns by BLAS, one chunk at a time.
 """
 
 from __future__ import annotations
@@ -13,49 +13,52 @@ import numpy as np
 
 from eigenecho import threads
 from eigenecho.kernels.compiled import modes, steps
-from eigenecho.kernels.forms import Array, DiagonalForm, Form, Loop, Readout
+from eigenecho.kernels.forms import Array, DiagonalForm, FeatureForm, Feedback, Form, Readout
 
-WIDE = 8
-"""Drive columns or outputs from which BLAS on a chunk is faster than single columns."""
+MIN_BLAS_COLUMNS = 8
+"""Number of drive columns or outputs from which BLAS on a chunk is faster than single columns."""
 
-CHUNK = 256
-"""Largest number of rows of a wide drive that are projected at a time."""
+MAX_CHUNK_ROWS = 256
+"""Largest number of rows of a chunk that BLAS works on."""
 
-CHUNK_SIZE = 1 << 15
-"""States (rows times units) in a chunk between a scan and BLAS, which stay in cache."""
+MAX_CHUNK_STATES = 1 << 15
+"""Largest number of states (rows times units) of a chunk that BLAS works on.
 
-WORTH_THREADS = 1 << 20
-"""States (rows times units) below which starting threads costs more than it saves."""
+They stay in cache between the scan and BLAS.
+"""
 
-SHARE = modes.LONG
-"""Smallest number of units that a thread stores, in memory that is in use."""
+MIN_THREADED_STATES = 1 << 20
+"""Number of states (rows times units) below which starting threads costs more than it saves."""
 
-MOST = 4
-"""Largest number of threads that share fresh memory: each replays the rows before its part."""
+MIN_THREAD_UNITS = modes.MIN_DIRECT_UNITS
+"""Smallest number of units per thread, in memory that is not fresh."""
 
-REPLAY = 1 << 14
-"""States (rows times units) of the buffer for replayed rows."""
+MAX_REPLAY_THREADS = 4
+"""Largest number of threads that write to fresh memory: each replays the rows before its own."""
+
+REPLAY_STATES = 1 << 14
+"""Number of states (rows times units) of the buffer for replayed rows, which stays in cache."""
 
 REPLAY_COST = 0.5
-"""Time of a replayed row, which stays in cache, relative to a stored one."""
+"""Time of a replayed row, which stays in cache, relative to that of a stored one."""
 
-TILE = 512
-"""Units whose states, weights and eigenvalues fit into the first-level cache of a readout."""
+TILE_UNITS = 512
+"""Units of a tile of a readout: their states, weights and eigenvalues fit into the L1 cache."""
 
-PARTIAL = 1 << 20
-"""Partial outputs (tiles times rows times columns) in memory at a time."""
+MAX_PARTIAL_OUTPUTS = 1 << 20
+"""Largest number of partial outputs (tiles times rows times columns) in memory at a time."""
 
 
 def step(form: Form, B: Array, drive: Array, state: Array) -> None:
     """Compute r ← r W + a B for one drive row ``a`` (D,)."""
-    B, rows = _at_least_one_column(B, drive[None])
+    B, rows = _ensure_column(B, drive[None])
     steps.step(form, B, rows[0], state)
 
 
 def scan(form: Form, B: Array, drive: Array, state: Array, out: Array, fresh: bool = False) -> None:
     """Write states r(1) … r(T) into ``out`` (T, N), which must be C-contiguous."""
-    B, drive = _at_least_one_column(B, drive)
-    if drive.shape[1] >= WIDE:
+    B, drive = _ensure_column(B, drive)
+    if drive.shape[1] >= MIN_BLAS_COLUMNS:
         _scan_projected(form, B, drive, state, out)
     elif isinstance(form, DiagonalForm):
         _scan_diagonal(form, B, drive, state, out, fresh)
@@ -67,10 +70,10 @@ def scan_readout(
     form: Form, B: Array, drive: Array, weights: Array, state: Array, out: Array
 ) -> None:
     """Write r(t) weightsᵀ into ``out`` (T, D_out), without storing states."""
-    B, drive = _at_least_one_column(B, drive)
-    if drive.shape[1] < WIDE and len(weights) < WIDE:
+    B, drive = _ensure_column(B, drive)
+    if drive.shape[1] < MIN_BLAS_COLUMNS and len(weights) < MIN_BLAS_COLUMNS:
         if isinstance(form, DiagonalForm):
-            _readout_by_tiles(form, B, drive, weights, state, out)
+            _scan_readout_by_tiles(form, B, drive, weights, state, out)
         else:
             steps.scan_readout(form, B, drive, weights, state, out)
         return
@@ -82,21 +85,21 @@ def scan_readout(
         np.matmul(states[: len(piece)], weights.T, out=out[start : start + rows])
 
 
-def closed_loop(form: Form, *given: Any) -> None:
+def run_closed_loop(form: Form, *arguments: Any) -> None:
     """Run with outputs fed back: r ← r W + a B + y F;  y ← offset + y previous + r weightsᵀ."""
     kind = modes if isinstance(form, DiagonalForm) else steps
-    kind.closed_loop(form, *given)
+    kind.run_closed_loop(form, *arguments)
 
 
-def step_readout(form: Form, B: Array, drive: Array, readout: Readout, *given: Array) -> bool:
-    """Compute row = r W + a B and y = offset + before previous + row weightsᵀ.
+def step_readout(form: Form, B: Array, drive: Array, readout: Readout, *arguments: Array) -> bool:
+    """Compute row = r W + a B and y = offset + before previous + z weightsᵀ.
 
     Return True if y is finite.
     """
     if not len(B):
         B, drive = np.zeros((1, B.shape[1]), B.dtype), np.zeros(1, B.dtype)
-    # A plain tuple, because numba takes longer to unbox a named one than to step 1000 units.
-    return steps.step_readout(form, B, drive, tuple(readout), *given)
+    # A plain tuple, because numba takes longer to unbox a named tuple than to step 1000 units.
+    return steps.step_readout(form, B, drive, tuple(readout), *arguments)
 
 
 def run_readout(
@@ -105,30 +108,40 @@ def run_readout(
     drive: Array,
     readout: Readout,
     before: Array,
-    loop: Loop | None,
+    loop: Feedback | None,
     state: Array,
     out: Array,
 ) -> int:
-    """Run ``step_readout`` on the rows of ``drive`` (T, D); return how many are finite."""
+    """Run ``step_readout`` on the rows of ``drive`` (T, D); return the number of valid outputs."""
     none = np.empty(0)
-    start, mean, scale = loop or (0, none, none)
-    start = start if len(B) else 1
-    B, drive = _at_least_one_column(B, drive)
+    start, *others = loop or Feedback(0, none, none, none, none)
+    bounds = (start if len(B) else 1, *others)
+    B, drive = _ensure_column(B, drive)
     return steps.run_readout(
-        form, B, drive, tuple(readout), before, loop is not None, start, mean, scale, state, out
+        form, B, drive, tuple(readout), before, loop is not None, bounds, state, out
     )
 
 
+def observe(features: FeatureForm, states: Array) -> Array:
+    """Return the features z (T, M) of states (T, N)."""
+    size = features.columns.size + len(features.products)
+    size += features.cos_offsets.size + features.tanh_offsets.size
+    out = np.empty((len(states), size), states.dtype)
+    steps.observe_rows(tuple(features), states, out)
+    return out
+
+
 def _chunk_rows(units: int) -> int:
-    """Return the rows of a chunk, a power of two, so that cuts at multiples of CHUNK agree."""
-    rows = CHUNK
-    while rows > modes.STEPS and rows * units > CHUNK_SIZE:
+    """Return the number of rows of a chunk, a power of two that divides MAX_CHUNK_ROWS."""
+    rows = MAX_CHUNK_ROWS
+    while rows > modes.PASS_STEPS and rows * units > MAX_CHUNK_STATES:
         rows //= 2
     return rows
 
 
 def _scan_projected(form: Form, B: Array, drive: Array, state: Array, out: Array) -> None:
-    ones = np.ones((CHUNK, 1), out.dtype)
+    """Scan a drive that BLAS projects to N columns, one chunk at a time."""
+    ones = np.ones((MAX_CHUNK_ROWS, 1), out.dtype)
     rows = _chunk_rows(state.size)
     for start in range(0, len(drive), rows):
         piece, states = drive[start : start + rows], out[start : start + rows]
@@ -142,20 +155,21 @@ def _scan_projected(form: Form, B: Array, drive: Array, state: Array, out: Array
 def _scan_diagonal(
     form: DiagonalForm, B: Array, drive: Array, state: Array, out: Array, fresh: bool
 ) -> None:
-    """Scan modes; each thread writes its own columns, because modes are independent."""
-    parts = min(threads.thread_count(), MOST if fresh else state.size // SHARE)
-    if parts < 2 or out.size < WORTH_THREADS:
+    """Scan modes on threads. Modes are independent, so each thread writes its own columns."""
+    limit = MAX_REPLAY_THREADS if fresh else state.size // MIN_THREAD_UNITS
+    parts = min(threads.thread_count(), limit)
+    if parts < 2 or out.size < MIN_THREADED_STATES:
         modes.scan(form, B, drive, state, 0, out)
         return
     if fresh:
         _scan_replaying(form, B, drive, state, out, parts)
         return
-    edges = _edges(form, parts)
+    edges = _cut_columns(form, parts)
 
     def task(start: int, stop: int) -> None:
         columns = slice(start, stop)
         b = np.ascontiguousarray(B[:, columns])
-        modes.scan(_modes(form, start, stop), b, drive, state[columns], start, out)
+        modes.scan(_select_modes(form, start, stop), b, drive, state[columns], start, out)
 
     threads.run(task, list(itertools.pairwise(edges)))
 
@@ -163,22 +177,23 @@ def _scan_diagonal(
 def _scan_replaying(
     form: DiagonalForm, B: Array, drive: Array, state: Array, out: Array, parts: int
 ) -> None:
-    """Scan modes; each thread writes its own rows, after replaying earlier ones in a small buffer.
+    """Scan modes on threads; each writes its own rows, after replaying the earlier ones.
 
-    New memory is mapped in pages, and two threads that touch the same page at once both wait for
-    it, so threads have no pages in common. The same code gives the same bits.
+    Fresh memory is mapped in pages, and threads that touch the same page at the same time wait for
+    each other, so they write to different pages. Earlier rows are replayed in a small buffer by the
+    same code, so that the result is the same to the last bit.
     """
 
     def task(start: int, stop: int) -> None:
         r = state.copy()
-        rows = max(modes.STEPS, REPLAY // r.size)
+        rows = max(modes.PASS_STEPS, REPLAY_STATES // r.size)
         buffer = np.empty((rows, r.size), r.dtype)
         for first in range(0, start, rows):
             piece = drive[first : min(first + rows, start)]
             modes.scan(form, B, piece, r, 0, buffer[: len(piece)])
         modes.scan(form, B, drive[start:stop], r, 0, out[start:stop])
 
-    # Later pieces are shorter, so that all take equally long including their replay.
+    # Later pieces are shorter, so that all threads take equally long, including the replay.
     lengths = (1 - REPLAY_COST) ** np.arange(parts)
     shares = np.concatenate([[0], np.cumsum(lengths)]) / lengths.sum()
     edges = np.rint(len(drive) * shares).astype(int).tolist()
@@ -186,38 +201,41 @@ def _scan_replaying(
     state[:] = out[-1]
 
 
-def _readout_by_tiles(
+def _scan_readout_by_tiles(
     form: DiagonalForm, B: Array, drive: Array, weights: Array, state: Array, out: Array
 ) -> None:
-    """Add up readouts of tiles of units in order, with the same tiles for any number of threads."""
-    alone = len(B) == 1 and len(weights) < 2
-    if alone and not len(weights):
+    """Compute readouts of tiles of units on threads, and add them in order.
+
+    The tiles do not depend on the number of threads.
+    """
+    is_single = len(B) == 1 and len(weights) < 2
+    if is_single and not len(weights):
         weights, out = np.zeros_like(B), np.empty((len(drive), 1), out.dtype)
-    readout = modes.scan_sum if alone else modes.scan_dots
-    edges = _edges(form, -(-state.size // TILE))
+    readout = modes.scan_sum if is_single else modes.scan_dots
+    edges = _cut_columns(form, -(-state.size // TILE_UNITS))
     tiles = len(edges) - 1
     if tiles == 1:
         readout(form, B, drive, weights, state, out)
         return
     parts = [
         (
-            _modes(form, start, stop),
+            _select_modes(form, start, stop),
             np.ascontiguousarray(B[:, start:stop]),
             np.ascontiguousarray(weights[:, start:stop]),
             state[start:stop],
         )
         for start, stop in itertools.pairwise(edges)
     ]
-    rows = max(1, PARTIAL // (tiles * max(1, len(weights))))
+    rows = max(1, MAX_PARTIAL_OUTPUTS // (tiles * max(1, len(weights))))
     partial = np.empty((tiles, min(rows, len(drive)), len(weights)), out.dtype)
-    count = threads.thread_count() if len(drive) * state.size >= WORTH_THREADS else 1
+    count = threads.thread_count() if len(drive) * state.size >= MIN_THREADED_STATES else 1
     for start in range(0, len(drive), rows):
         piece = drive[start : start + rows]
 
         def task(first: int, last: int, piece: Array = piece) -> None:
             for tile in range(first, last):
-                some, b, w, r = parts[tile]
-                readout(some, b, piece, w, r, partial[tile, : len(piece)])
+                modes_of_tile, b, w, r = parts[tile]
+                readout(modes_of_tile, b, piece, w, r, partial[tile, : len(piece)])
 
         threads.run(task, threads.even_split(tiles, count))
         total = out[start : start + rows]
@@ -226,8 +244,8 @@ def _readout_by_tiles(
             total += partial[tile, : len(piece)]
 
 
-def _edges(form: DiagonalForm, parts: int) -> list[int]:
-    """Return the columns at which to cut the Q layout into parts, never within a pair."""
+def _cut_columns(form: DiagonalForm, parts: int) -> list[int]:
+    """Return the edges of parts of the Q layout, which never split a pair."""
     n = form.real.size
     N = n + 2 * form.re.size
     width = -(-N // parts // 16) * 16
@@ -235,14 +253,15 @@ def _edges(form: DiagonalForm, parts: int) -> list[int]:
     return [0, *inner, N]
 
 
-def _modes(form: DiagonalForm, start: int, stop: int) -> DiagonalForm:
-    """Return a range of columns as a form."""
+def _select_modes(form: DiagonalForm, start: int, stop: int) -> DiagonalForm:
+    """Return the form of a range of columns of the Q layout."""
     n = form.real.size
     pairs = slice((max(start, n) - n) // 2, (max(stop, n) - n) // 2)
     return DiagonalForm(form.real[start:stop], form.re[pairs], form.im[pairs])
 
 
-def _at_least_one_column(B: Array, drive: Array) -> tuple[Array, Array]:
+def _ensure_column(B: Array, drive: Array) -> tuple[Array, Array]:
+    """Return the weights and the drive, with a column of zeros if the drive has no columns."""
     if len(B):
         return B, drive
     return np.zeros((1, B.shape[1]), B.dtype), np.zeros((len(drive), 1), B.dtype)

@@ -1,17 +1,26 @@
-"""Compiled steps of each form, ``row = prev W + x b``, and loops over steps.
+"""Compiled steps of each form, ``row = prev W + x b``, features, and loops over steps.
 
-It is one file because numba's cache checks no other files for changes. Full fast-math would let the
-compiler ignore NaN and Inf, which the overflow checks need; products and sums would be contracted
-in some places and not in others, so that bits would depend on the compiler.
+All functions are in one file because numba's cache does not check other files for changes. Full
+fast-math is not used: the compiler could ignore NaN and Inf, which overflow checks need, and could
+contract products and sums in some places only, so that results would depend on the compiler.
 """
 
 import numpy as np
+from numba import types
 from numba.extending import overload
 
 from eigenecho.kernels.compiled.jit import jit
 from eigenecho.kernels.forms import CascadeForm, DenseForm, DiagonalForm, SparseForm
 
+PI = 3.1415926218032837, 3.1786509424591713e-08, 1.2246467991473532e-16
+"""π in three parts. The first two have at most 26 bits, so their multiples up to 2²⁷ are exact."""
+
+COSINE = tuple((-1) ** k / np.prod(np.arange(1.0, 2 * k + 1)) for k in range(11, 0, -1))
+"""Coefficients of q¹¹, …, q¹ in cos √q; the next term is below 10⁻¹⁸ for √q ≤ π/2."""
+
 FASTMATH = {"reassoc", "nsz"}
+"""Flags that let the compiler reorder sums and ignore the sign of zero."""
+
 compiled = jit(fastmath=FASTMATH)
 
 
@@ -24,7 +33,7 @@ def step_reals(real, x, b, prev, row):
 
 @compiled
 def step_pairs(re, im, x, b, prev, row):
-    """Compute μ prev + x b for pairs as (Re, Im) columns, in real arithmetic."""
+    """Compute row = μ prev + x b for pairs as (Re, Im) columns, in real arithmetic."""
     for i in range(re.size):
         p = prev[2 * i]
         q = prev[2 * i + 1]
@@ -49,11 +58,11 @@ def dot(a, b):
 
 
 @jit(fastmath={"nsz"})
-def gather(indptr, indices, data, x, b, prev, row):
+def multiply_sparse(indptr, indices, data, x, b, prev, row):
     """Compute row[j] = x b[j] + Σ data[k] prev[indices[k]] over k in row j.
 
-    There are four sums side by side. The compiler may not reorder them: it would use gather
-    instructions, which are slower than plain loads. One index runs through all rows without
+    Four sums are computed in parallel. The compiler must not reorder them, because it would use
+    gather instructions, which are slower than plain loads. One index runs through all rows without
     slices, because most rows are short.
     """
     k, one, two, three, four = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
@@ -73,16 +82,16 @@ def gather(indptr, indices, data, x, b, prev, row):
         row[j] = x * b[j] + ((p + q) + (r + s))
 
 
-def diagonal_step(form, x, b, prev, row):
-    """Step modes."""
+def step_diagonal(form, x, b, prev, row):
+    """Compute a step of a diagonal form."""
     n = form.real.size
     step_reals(form.real, x, b[:n], prev[:n], row[:n])
-    # Slices, not offsets: the compiler must see that no index can be negative.
+    # Slices instead of offsets let the compiler see that no index can be negative.
     step_pairs(form.re, form.im, x, b[n:], prev[n:], row[n:])
 
 
-def cascade_step(form, x, b, prev, row):
-    """Step a block that drives modes."""
+def step_cascade(form, x, b, prev, row):
+    """Compute a step of a dense block and of the modes that it drives."""
     k, n = form.block.shape[0], form.block.shape[0] + form.real.size
     row[:k] = x * b[:k]
     step_reals(form.real, x, b[k:n], prev[k:n], row[k:n])
@@ -92,33 +101,34 @@ def cascade_step(form, x, b, prev, row):
         add_scaled(prev[j], form.coupling[j], row[k:])
 
 
-def dense_step(form, x, b, prev, row):
-    """Multiply by a dense W."""
+def step_dense(form, x, b, prev, row):
+    """Compute a step of a dense W."""
     np.dot(prev, form.W, row)
     add_scaled(x, b, row)
 
 
-def sparse_step(form, x, b, prev, row):
-    """Multiply by a sparse W."""
-    gather(form.indptr, form.indices, form.data, x, b, prev, row)
+def step_sparse(form, x, b, prev, row):
+    """Compute a step of a sparse W."""
+    multiply_sparse(form.indptr, form.indices, form.data, x, b, prev, row)
 
 
-STEP_OF = {
-    DiagonalForm: diagonal_step,
-    CascadeForm: cascade_step,
-    DenseForm: dense_step,
-    SparseForm: sparse_step,
+STEP_BY_FORM = {
+    DiagonalForm: step_diagonal,
+    CascadeForm: step_cascade,
+    DenseForm: step_dense,
+    SparseForm: step_sparse,
 }
+"""The function that computes a step, by the class of the form."""
 
 
 def advance(form, x, b, prev, row):
-    """Compute ``row = prev W + x b`` for any form; not compiled if numba is disabled."""
-    STEP_OF[type(form)](form, x, b, prev, row)
+    """Compute row = prev W + x b for any form. Numba replaces this function by ``_advance``."""
+    STEP_BY_FORM[type(form)](form, x, b, prev, row)
 
 
 @overload(advance)
 def _advance(form, x, b, prev, row):
-    return STEP_OF.get(getattr(form, "instance_class", type(form)))
+    return STEP_BY_FORM.get(getattr(form, "instance_class", type(form)))
 
 
 @compiled
@@ -133,7 +143,7 @@ def step(form, B, drive, state):
 
 @compiled
 def scan(form, B, drive, state, out, projected):
-    """Write states into ``out``; a ``projected`` drive has one row of weights for each step."""
+    """Write states into ``out``. If the drive is ``projected``, row t of B is a(t) B."""
     prev = state
     for t in range(drive.shape[0]):
         advance(form, drive[t, 0], B[t if projected else 0], prev, out[t])
@@ -159,8 +169,8 @@ def scan_readout(form, B, drive, weights, state, out):
 
 
 @compiled
-def closed_loop(form, B, drive, feedback, readout, state, y, out):
-    """Write outputs that are fed back into ``out``."""
+def run_closed_loop(form, B, drive, feedback, readout, state, y, out):
+    """Run with outputs fed back, and write them into ``out``."""
     row = np.empty_like(state)
     prev = state.copy()
     for t in range(drive.shape[0]):
@@ -179,30 +189,100 @@ def closed_loop(form, B, drive, feedback, readout, state, y, out):
     state[:] = prev
 
 
+@jit(fastmath=set())
+def cosine(x):
+    """Return cos x in a form that is computed for several numbers at a time.
+
+    With k the integer nearest to x/π, cos x = (−1)ᵏ cos(x − kπ). The error is below 4e-16, plus
+    the effect of rounding x if |x| > 10⁸.
+    """
+    k = np.rint(x * (1 / np.pi))
+    rest = ((x - k * PI[0]) - k * PI[1]) - k * PI[2]
+    rest = min(max(rest, -1.6), 1.6)  # for numbers so large that rest is inaccurate
+    q = rest * rest
+    total = COSINE[0]
+    for c in COSINE[1:]:
+        total = total * q + c
+    return (1 - 2 * (k - 2 * np.floor(0.5 * k))) * (total * q + 1)
+
+
+@compiled
+def observe(features, row, z):
+    """Write the features of a state into ``z``."""
+    columns, mean, scale, products, cos_weights, cos_offsets, tanh_weights, tanh_offsets = features
+    n, P, K = columns.size, products.shape[0], cos_offsets.size
+    for i in range(n):
+        z[i] = (row[columns[i]] - mean[i]) / scale[i]
+    for k in range(P):
+        z[n + k] = z[products[k, 0]] * z[products[k, 1]]
+    cosines, sigmoids = z[n + P : n + P + K], z[n + P + K :]
+    cosines[:], sigmoids[:] = cos_offsets, tanh_offsets
+    for i in range(n):
+        add_scaled(z[i], cos_weights[i], cosines)
+        add_scaled(z[i], tanh_weights[i], sigmoids)
+    for k in range(K):
+        cosines[k] = cosine(np.float64(cosines[k]))
+    for k in range(sigmoids.size):
+        sigmoids[k] = np.tanh(sigmoids[k])
+
+
+@compiled
+def observe_rows(features, states, out):
+    """Write the features of states (T, N) into ``out`` (T, M)."""
+    for t in range(states.shape[0]):
+        observe(features, states[t], out[t])
+
+
+def read_features(features, row, size):
+    """Return the features of a state as a new array. Numba replaces this function."""
+    if features is None:
+        return row
+    z = np.empty(size, row.dtype)
+    observe(features, row, z)
+    return z
+
+
+@overload(read_features)
+def _read_features(features, row, size):
+    if isinstance(features, types.NoneType):
+        return lambda features, row, size: row
+
+    def compute(features, row, size):
+        z = np.empty(size, row.dtype)
+        observe(features, row, z)
+        return z
+
+    return compute
+
+
 @compiled
 def step_readout(form, B, drive, readout, before, state, row, y):
-    """Write state and output of one step into ``row`` and ``y``; return True if y is finite."""
-    offset, previous, weights = readout
+    """Write the state and the output of one step into ``row`` and ``y``.
+
+    Return True if y is finite.
+    """
+    offset, previous, weights, features = readout
     advance(form, drive[0], B[0], state, row)
     for d in range(1, drive.size):
         add_scaled(drive[d], B[d], row)
+    z = read_features(features, row, weights.shape[1])
     finite = True
     for e in range(y.size):
-        total = offset[e] + dot(weights[e], row)
+        total = offset[e] + dot(weights[e], z)
         for d in range(y.size):
             total += before[d] * previous[d, e]
         y[e] = total
-        # Not np.isfinite: it is x − x = 0 here, which is always true if sums may be reordered.
+        # np.isfinite compiles to x − x = 0, which is always true if sums may be reordered.
         finite = finite and abs(total) < np.inf
-    # Each output sums over all states, and each state over all drives, so NaN and Inf show up.
+    # Each output sums over all states, and each state over all drives, so no NaN or Inf is missed.
     return finite
 
 
 @jit(fastmath={"nsz"})
 def feed_back(y, mean, scale, output, before):
-    """Convert y to the caller's units and back, with the rounding of both.
+    """Convert y to the caller's units and back, with the rounding errors of both conversions.
 
-    Without fast-math, because this rounding is part of the result.
+    Sums must not be reordered, because this rounding is part of the result.
     """
     for e in range(y.size):
         output[e] = y[e] * scale[e] + mean[e]
@@ -210,8 +290,20 @@ def feed_back(y, mean, scale, output, before):
 
 
 @compiled
-def run_readout(form, B, drive, readout, before, closed, start, mean, scale, state, out):
-    """Step with readout until an output is not finite; return how many are."""
+def stay_within(y, low, high, clip):
+    """Return True if y is within its bounds, or replace it by them if ``clip`` is True."""
+    for e in range(y.size):
+        if clip:
+            y[e] = min(max(y[e], low[e]), high[e])
+        elif y[e] < low[e] or y[e] > high[e]:
+            return False
+    return True
+
+
+@compiled
+def run_readout(form, B, drive, readout, before, closed, loop, state, out):
+    """Run steps with a readout until an output is not valid; return how many are valid."""
+    start, mean, scale, low, high, clip = loop
     prev, row = state.copy(), np.empty_like(state)
     output = np.empty(out.shape[1], out.dtype)
     done = 0
@@ -222,6 +314,8 @@ def run_readout(form, B, drive, readout, before, closed, start, mean, scale, sta
             for e in range(drive.shape[1] - start):
                 drive[t, start + e] = before[t, e]
         if not step_readout(form, B, drive[t], readout, before[t], prev, row, out[t]):
+            break
+        if closed and not stay_within(out[t], low, high, clip):
             break
         prev, row = row, prev
         done += 1
@@ -241,7 +335,7 @@ def rotate(cos, sin, keep, row, x):
 
 @compiled
 def absorb_row(R, Z, keep, x, y):
-    """Rotate the row [x y] into keep [R Z] by Givens rotations; overwrites x and y."""
+    """Rotate the row [x y] into keep [R Z] by Givens rotations; overwrite x and y."""
     for j in range(x.size):
         diagonal = keep * R[j, j]
         length = np.hypot(diagonal, x[j])
@@ -254,7 +348,7 @@ def absorb_row(R, Z, keep, x, y):
 
 @compiled
 def back_substitute(R, Z, W):
-    """Solve R Wᵀ = Z for W (D_out, N'), zero where the diagonal is zero."""
+    """Solve R Wᵀ = Z into W (D_out, N'); zero where the diagonal is zero."""
     for i in range(len(R) - 1, -1, -1):
         for e in range(len(W)):
             total = Z[i, e]

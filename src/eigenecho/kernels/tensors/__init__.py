@@ -1,20 +1,20 @@
-"""The kernels of ``reference`` for torch tensors, for all steps at once.
+"""The kernels of ``reference`` for torch tensors, parallel over time.
 
     r(cL + k) = r(cL) λ^k + Σ_j a(cL + j) B λ^(k−j)
 
 Series are cut into chunks of L steps. The contribution of each chunk is one matrix product of its
-drive with powers of λ; the states between chunks follow by doubling; then all chunks run in
-parallel. A stack of series (…, T, D) is one run. Loops that no device speeds up (single steps and
-outputs that are fed back) stay on the host.
+drive with powers of λ. The states between chunks are then computed by doubling, and finally all
+chunks run in parallel. A stack of series (…, T, D) is one run. Loops that a device does not speed
+up (single steps, and outputs that are fed back) run on the host.
 
-Torch is imported here, and this package with the first tensor.
+This package imports torch, so it is imported only when there is a tensor.
 
-In Triton, a lane writes one column of the Q layout and steps both parts of its pair: the
+In Triton, a lane writes one column of the Q layout and steps both parts of its pair. The
 additional arithmetic is free, and whole rows are written wherever pairs begin. Readouts need no
-states: they are starts of chunks times powers of λ, plus the drive times a Toeplitz matrix of the
-impulse response. Tables of powers are cached on the device as long as the arrays live that they
-depend on (``arrays.kept``); their lengths are powers of two, so that series of all lengths share
-a few.
+states: they are the states before chunks times powers of λ, plus the drive times a Toeplitz matrix
+of the impulse response. Tables of powers are cached on the device as long as the arrays that they
+depend on exist (``arrays.compute_once``). Their lengths are powers of two, so that series of
+different lengths share tables.
 """
 
 from eigenecho.kernels.tensors.scans import scan, scan_readout

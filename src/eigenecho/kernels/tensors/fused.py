@@ -1,12 +1,12 @@
 """The passes of a scan that torch has no operations for, in Triton.
 
-``carry`` steps from chunk to chunk, ``write`` runs all chunks in parallel and writes each state
-once, in the Q layout. Each lane has one column: it steps both parts of a pair, v the part that it
-writes and w the other one,
+``carry`` steps from chunk to chunk. ``write`` runs all chunks in parallel and writes each state
+once, in the Q layout. Each lane has one column. It steps both parts of a pair, the part v that it
+writes and the other part w,
 
     v ← a v + s w,   w ← a w − s v,   s = −Im λ in columns Re, Im λ in columns Im
 
-so that rows are written whole, wherever the pairs begin.
+so that whole rows are written, wherever the pairs begin.
 """
 
 from __future__ import annotations
@@ -19,77 +19,87 @@ import triton.language as tl
 
 Tensor = Any
 
-COLUMNS = 1024
-"""Columns of a program that writes."""
+WRITE_COLUMNS = 1024
+"""Number of columns that one program of ``write`` handles."""
 
-WARPS = 2
-"""Warps of a program that writes."""
+WRITE_WARPS = 2
+"""Number of warps of one program of ``write``."""
 
-MODES = 32
-"""Modes of a program that carries."""
+CARRY_MODES = 32
+"""Number of modes that one program of ``carry`` handles."""
 
-LENGTH, LEAST = 2048, 128
-"""Steps of a chunk, at most and at least."""
+MAX_CHUNK_STEPS = 2048
+"""Largest number of steps of a chunk."""
 
-WIDE = 2
-"""Drive columns whose weights a lane stores; more are projected to all units first."""
+MIN_CHUNK_STEPS = 128
+"""Smallest number of steps of a chunk."""
+
+MAX_DRIVE_COLUMNS = 2
+"""Largest number of drive columns whose weights a lane stores.
+
+A drive with more columns is first projected to all units.
+"""
 
 
-def length(steps: int, N: int, most: int, processors: int) -> int:
-    """Return the steps of a chunk with which every processor writes equally many chunks."""
-    work = steps * -(-N // COLUMNS)
+def select_chunk_steps(steps: int, N: int, most: int, processors: int) -> int:
+    """Return the number of steps of a chunk for which processors write equally many chunks."""
+    work = steps * -(-N // WRITE_COLUMNS)
     each = -(-work // (most * processors))
-    return min(most, max(LEAST, -(-work // (each * processors))))
+    return min(most, max(MIN_CHUNK_STEPS, -(-work // (each * processors))))
 
 
 def carry(step: Tensor, n: int, state: Tensor, ended: Tensor) -> Tensor:
-    """Return states (S, C, M, 2) before C chunks, from the ends (S, C − 1, M, 2) of the others.
+    """Return the states (S, C, M, 2) before C chunks.
 
-    Ends are those of chunks that begin at zero. ``step`` (M, 2) is λ^L, whose first ``n`` are
-    real, and ``state`` (S, N) the state before the first chunk, in the Q layout.
+    ``ended`` (S, C − 1, M, 2) are the states after all chunks but the last, each from state zero.
+    ``step`` (M, 2) is λ^L, with ``n`` real values first, and ``state`` (S, N) is the state before
+    the first chunk, in the Q layout.
     """
     S, before, M, _ = ended.shape
     begun = torch.empty((S, before + 1, M, 2), dtype=ended.dtype, device=ended.device)
-    grid = (S, -(-M // MODES))
-    _carry[grid](step, state.contiguous(), ended, begun, before, M, n, BLOCK=MODES, num_warps=1)
+    grid = (S, -(-M // CARRY_MODES))
+    _carry[grid](
+        step, state.contiguous(), ended, begun, before, M, n, BLOCK=CARRY_MODES, num_warps=1
+    )
     return begun
 
 
 def write(form_parts: tuple[Tensor, Tensor, int], b: Tensor, drive: Tensor, starts: Tensor,
           out: Tensor, L: int) -> None:  # fmt: skip
-    """Write states of series (S, T, D) into ``out`` (S, T, N), from states (S, C, M, 2).
+    """Write the states of series (S, T, D) into ``out`` (S, T, N).
 
-    The latter are the states before chunks. ``form_parts`` are a and s of all N columns and the
-    number of real modes; ``b`` (D, N) are the weights of the drive. If the drive has no columns,
-    ``out`` holds the projected drive.
+    ``starts`` (S, C, M, 2) are the states before chunks. ``form_parts`` are a and s of all N
+    columns and the number of real modes; ``b`` (D, N) are the weights of the drive. If the drive
+    has no columns, ``out`` already holds the projected drive.
     """
     a, s, n = form_parts
     S, T, D = drive.shape
     N, (C, M) = len(a), starts.shape[1:3]
-    # A block never splits a pair.
+    # Shift the columns of each program, so that it never splits a pair.
     shift = n % 2
-    grid = (S * C, -(-(N + shift) // COLUMNS))
+    grid = (S * C, -(-(N + shift) // WRITE_COLUMNS))
     _write[grid](
         a, s, b, drive, starts, out,
         T, N, n, C, M, *drive.stride()[:2], *out.stride()[:2],
-        L=L, D=D, SHIFT=shift, BLOCK=COLUMNS, num_warps=WARPS,
+        L=L, D=D, SHIFT=shift, BLOCK=WRITE_COLUMNS, num_warps=WRITE_WARPS,
     )  # fmt: skip
 
 
 @triton.jit
-def _part(ended, c, before, M, m, mask):
-    here = mask & (0 * m + c < before)
-    at = (c * M + m) * 2
-    return tl.load(ended + at, mask=here, other=0.0), tl.load(ended + at + 1, mask=here, other=0.0)
+def _load_end(ended, c, before, M, m, mask):
+    """Return both parts of the state after chunk c, or zeros if no chunk follows it."""
+    inside = mask & (0 * m + c < before)
+    end = ended + (c * M + m) * 2
+    return tl.load(end, mask=inside, other=0.0), tl.load(end + 1, mask=inside, other=0.0)
 
 
 @triton.jit
-def _begin(begun, c, before, M, m, mask, x, y, a, b, u, v):
-    """Write the state x + iy before a chunk, and step to the next one by λ^L = a + ib."""
-    here = mask & (0 * m + c <= before)
-    at = (c * M + m) * 2
-    tl.store(begun + at, x, mask=here)
-    tl.store(begun + at + 1, y, mask=here)
+def _store_start(begun, c, before, M, m, mask, x, y, a, b, u, v):
+    """Write the state x + iy before chunk c; return the next one, (a + ib)(x + iy) + (u + iv)."""
+    inside = mask & (0 * m + c <= before)
+    start = begun + (c * M + m) * 2
+    tl.store(start, x, mask=inside)
+    tl.store(start + 1, y, mask=inside)
     return a * x - b * y + u, a * y + b * x + v
 
 
@@ -101,29 +111,29 @@ def _carry(step, state, ended, begun, before, M, n, BLOCK: tl.constexpr):
     a = tl.load(step + 2 * m, mask=mask, other=0.0)
     b = tl.load(step + 2 * m + 1, mask=mask, other=0.0)
     # The Q layout: n real modes, then both parts of each pair.
-    at = state + series * (2 * M - n) + tl.where(m < n, m, 2 * m - n)
-    x = tl.load(at, mask=mask, other=0.0)
-    y = tl.load(at + 1, mask=mask & (m >= n), other=0.0)
+    part = state + series * (2 * M - n) + tl.where(m < n, m, 2 * m - n)
+    x = tl.load(part, mask=mask, other=0.0)
+    y = tl.load(part + 1, mask=mask & (m >= n), other=0.0)
     ended += series * before * M * 2
     begun += series * (before + 1) * M * 2
-    # Eight ends are loaded at a time, because a step is short compared with the memory latency.
+    # Eight ends are loaded at a time, because a step is short compared with the latency of memory.
     for c in range(0, before + 1, 8):
-        u0, v0 = _part(ended, c, before, M, m, mask)
-        u1, v1 = _part(ended, c + 1, before, M, m, mask)
-        u2, v2 = _part(ended, c + 2, before, M, m, mask)
-        u3, v3 = _part(ended, c + 3, before, M, m, mask)
-        u4, v4 = _part(ended, c + 4, before, M, m, mask)
-        u5, v5 = _part(ended, c + 5, before, M, m, mask)
-        u6, v6 = _part(ended, c + 6, before, M, m, mask)
-        u7, v7 = _part(ended, c + 7, before, M, m, mask)
-        x, y = _begin(begun, c, before, M, m, mask, x, y, a, b, u0, v0)
-        x, y = _begin(begun, c + 1, before, M, m, mask, x, y, a, b, u1, v1)
-        x, y = _begin(begun, c + 2, before, M, m, mask, x, y, a, b, u2, v2)
-        x, y = _begin(begun, c + 3, before, M, m, mask, x, y, a, b, u3, v3)
-        x, y = _begin(begun, c + 4, before, M, m, mask, x, y, a, b, u4, v4)
-        x, y = _begin(begun, c + 5, before, M, m, mask, x, y, a, b, u5, v5)
-        x, y = _begin(begun, c + 6, before, M, m, mask, x, y, a, b, u6, v6)
-        x, y = _begin(begun, c + 7, before, M, m, mask, x, y, a, b, u7, v7)
+        u0, v0 = _load_end(ended, c, before, M, m, mask)
+        u1, v1 = _load_end(ended, c + 1, before, M, m, mask)
+        u2, v2 = _load_end(ended, c + 2, before, M, m, mask)
+        u3, v3 = _load_end(ended, c + 3, before, M, m, mask)
+        u4, v4 = _load_end(ended, c + 4, before, M, m, mask)
+        u5, v5 = _load_end(ended, c + 5, before, M, m, mask)
+        u6, v6 = _load_end(ended, c + 6, before, M, m, mask)
+        u7, v7 = _load_end(ended, c + 7, before, M, m, mask)
+        x, y = _store_start(begun, c, before, M, m, mask, x, y, a, b, u0, v0)
+        x, y = _store_start(begun, c + 1, before, M, m, mask, x, y, a, b, u1, v1)
+        x, y = _store_start(begun, c + 2, before, M, m, mask, x, y, a, b, u2, v2)
+        x, y = _store_start(begun, c + 3, before, M, m, mask, x, y, a, b, u3, v3)
+        x, y = _store_start(begun, c + 4, before, M, m, mask, x, y, a, b, u4, v4)
+        x, y = _store_start(begun, c + 5, before, M, m, mask, x, y, a, b, u5, v5)
+        x, y = _store_start(begun, c + 6, before, M, m, mask, x, y, a, b, u6, v6)
+        x, y = _store_start(begun, c + 7, before, M, m, mask, x, y, a, b, u7, v7)
 
 
 @triton.jit

@@ -17,19 +17,19 @@ from eigenecho.kernels.tensors.modes import cut
 
 Tensor = Any
 
-STATES = 1 << 26
-"""Largest number of states that a readout stores at a time."""
+MAX_STORED_STATES = 1 << 26
+"""Largest number of states that a readout stores at a time: 512 MiB in double precision."""
 
 
-def dense(form: SparseForm, like: Tensor) -> Tensor:
-    """Return W (N, N) from compressed rows of Wᵀ."""
+def to_dense(form: SparseForm, like: Tensor) -> Tensor:
+    """Return W (N, N) of a sparse form, on the device and in the precision of ``like``."""
     N = len(form.indptr) - 1
     indptr = form.indptr.astype(np.int64)
     columns = np.repeat(np.arange(N), indptr[1:] - indptr[:-1])
     xp = namespace(like)
-    where = (xp.asarray(index) for index in (form.indices.astype(np.int64), columns))
+    indices = (xp.asarray(index) for index in (form.indices.astype(np.int64), columns))
     W = torch.zeros((N, N), dtype=like.dtype, device=like.device)
-    return W.index_put_(tuple(where), xp.asarray(form.data, like.dtype), accumulate=True)
+    return W.index_put_(tuple(indices), xp.asarray(form.data, like.dtype), accumulate=True)
 
 
 def scan(W: Tensor, B: Tensor, drive: Tensor, state: Tensor, out: Tensor) -> None:
@@ -39,11 +39,11 @@ def scan(W: Tensor, B: Tensor, drive: Tensor, state: Tensor, out: Tensor) -> Non
         return
     L = max(1, math.isqrt(T))
     driven = cut(drive, L) @ B  # (…, C, L, N)
-    r = _starts(W, driven, state)
+    r = _chunk_starts(W, driven, state)
     for k in range(L):
         r = r @ W + driven[..., k, :]
-        here = out[..., k::L, :]
-        here.copy_(r[..., : here.shape[-2], :])
+        rows = out[..., k::L, :]
+        rows.copy_(r[..., : rows.shape[-2], :])
     state.copy_(out[..., -1, :])
 
 
@@ -52,7 +52,7 @@ def scan_readout(
 ) -> None:
     """Write r(t) weightsᵀ into ``out`` (…, T, E), in blocks of states."""
     T, N = drive.shape[-2], len(W)
-    count = max(1, STATES // (N * max(1, state[..., 0].numel())))
+    count = max(1, MAX_STORED_STATES // (N * max(1, state[..., 0].numel())))
     for first in range(0, T, count):
         piece = drive[..., first : first + count, :]
         states = torch.empty((*piece.shape[:-1], N), dtype=drive.dtype, device=drive.device)
@@ -60,7 +60,7 @@ def scan_readout(
         out[..., first : first + count, :] = states @ weights.T
 
 
-def _starts(W: Tensor, driven: Tensor, state: Tensor) -> Tensor:
+def _chunk_starts(W: Tensor, driven: Tensor, state: Tensor) -> Tensor:
     """Return the states (…, C, N) before chunks, from their projected drive (…, C, L, N)."""
     C, L = driven.shape[-3:-1]
     ended = torch.zeros_like(driven[..., :-1, 0, :])

@@ -1,6 +1,8 @@
 """Modes as complex tensors, powers of λ, and the states between chunks of a series.
 
-end_c = Σ_k a(cL + k) B λ^(L−1−k),   start_c = start_(c−1) λ^L + end_(c−1)
+    end_c = Σ_k a(cL + k) B λ^(L−1−k),   start_c = start_(c−1) λ^L + end_(c−1)
+
+Here end_c is the state after chunk c if it starts from state zero, and start_c the state before it.
 """
 
 from __future__ import annotations
@@ -9,34 +11,34 @@ from typing import Any, NamedTuple
 
 import torch
 
-from eigenecho.arrays import at, kept
+from eigenecho.arrays import compute_once, to_like
 from eigenecho.kernels.forms import DiagonalForm
 
 Tensor = Any
 
-TABLE = 1 << 22
-"""Largest number of powers in a cached table, 64 MiB."""
+MAX_POWERS = 1 << 22
+"""Largest number of complex powers in a cached table: 64 MiB in double precision."""
 
 
-class Modes(NamedTuple):
-    """Eigenvalues λ (M,), complex, of which the first ``n`` are real."""
+class ComplexModes(NamedTuple):
+    """Complex eigenvalues λ (M,) of a ``form``, one of each pair; the first ``n`` are real."""
 
     values: Tensor
     n: int
     form: DiagonalForm
 
     @classmethod
-    def of(cls, form: DiagonalForm, like: Tensor) -> Modes:
+    def of(cls, form: DiagonalForm, like: Tensor) -> ComplexModes:
         """Return the modes of a form on the device and in the precision of ``like``."""
 
-        def make() -> Tensor:
-            real, re, im = (at(part, like) for part in form)
+        def compute() -> Tensor:
+            real, re, im = (to_like(part, like) for part in form)
             return torch.cat([torch.complex(real, torch.zeros_like(real)), torch.complex(re, im)])
 
-        values = kept([form.re], ("modes", str(like.device), like.dtype), make)
+        values = compute_once([form.re], ("modes", str(like.device), like.dtype), compute)
         return cls(values, len(form.real), form)
 
-    def apart(self, A: Tensor) -> Tensor:
+    def separate(self, A: Tensor) -> Tensor:
         """Return columns of the Q layout (…, N) as modes (…, M)."""
         real, re, im = A[..., : self.n], A[..., self.n :: 2], A[..., self.n + 1 :: 2]
         pairs = torch.complex(re.contiguous(), im.contiguous())
@@ -50,21 +52,21 @@ class Modes(NamedTuple):
         out[..., n + 1 :: 2] = z[..., n:].imag
 
     def powers(self, count: int) -> Tensor:
-        """Return λ^k for k < count, (count, M), by doubling; tables of moderate size are cached."""
+        """Return λ^k for k < count, (count, M), computed by doubling. Small tables are cached."""
 
-        def make() -> Tensor:
+        def compute() -> Tensor:
             table, last = torch.ones_like(self.values)[None], self.values
             while len(table) < count:
                 table = torch.cat([table, table * last])
                 last = last * last
             return table[:count].contiguous()
 
-        if count * len(self.values) > TABLE:
-            return make()
+        if count * len(self.values) > MAX_POWERS:
+            return compute()
         key = "powers", count, str(self.values.device), self.values.dtype
-        return kept([self.form.re], key, make)
+        return compute_once([self.form.re], key, compute)
 
-    def columns(self) -> tuple[Tensor, Tensor]:
+    def column_factors(self) -> tuple[Tensor, Tensor]:
         """Return the factors a and s of each column of the Q layout for ``fused``, (N,) each."""
         real, pairs = self.values[: self.n].real, self.values[self.n :]
         a = torch.cat([real, pairs.real.repeat_interleave(2)])
@@ -72,66 +74,66 @@ class Modes(NamedTuple):
         return a, s
 
 
-class Chunks(NamedTuple):
-    """Tables for chunks of L steps in the layout of ``fused``; D drive columns, M modes."""
+class ChunkTables(NamedTuple):
+    """Tables for chunks of L steps in the layout of ``fused``, for D drive columns and M modes."""
 
-    adds: Tensor
-    """b λ^(L−1−k), (L D, 2 M): the drive of a chunk times it is the chunk's end from zero."""
+    end_weights: Tensor
+    """b λ^(L−1−k), (L D, 2 M): end_c is the drive of chunk c times this matrix."""
 
     step: Tensor
     """λ^L, (M, 2)."""
 
     a: Tensor
-    """The factor of a column's own part in the next step, (N,)."""
+    """Factor of the part that a column holds, in a step, (N,)."""
 
     s: Tensor
-    """The factor of the other part of its pair, (N,)."""
+    """Factor of the other part of the pair, in a step, (N,)."""
 
     @classmethod
-    def of(cls, form: DiagonalForm, B: Any, like: Tensor, L: int, most: int) -> Chunks:
-        """Return parts of tables for at most ``most`` steps, cached while the weights live."""
+    def of(cls, form: DiagonalForm, B: Any, like: Tensor, L: int, most: int) -> ChunkTables:
+        """Return slices of tables for ``most`` ≥ L steps, cached while the weights exist."""
 
-        def tables() -> Any:
-            modes = Modes.of(form, like)
+        def compute() -> Any:
+            modes = ComplexModes.of(form, like)
             powers = modes.powers(most + 1)
-            adds = torch.view_as_real(powers[:most].flip(0)[:, None] * modes.apart(at(B, like)))
-            adds = adds.reshape(most * len(B), 2 * len(modes.values))
-            return adds, torch.view_as_real(powers), *modes.columns()
+            products = powers[:most].flip(0)[:, None] * modes.separate(to_like(B, like))
+            weights = torch.view_as_real(products).reshape(most * len(B), 2 * len(modes.values))
+            return weights, torch.view_as_real(powers), *modes.column_factors()
 
-        def parts() -> Chunks:
-            adds, powers, a, s = kept([B, form.re], ("tables", most, *key), tables)
-            return cls(adds[(most - L) * len(B) :], powers[L], a, s)
+        def slice_tables() -> ChunkTables:
+            weights, powers, a, s = compute_once([B, form.re], ("tables", most, *key), compute)
+            return cls(weights[(most - L) * len(B) :], powers[L], a, s)
 
         key = like.device, like.dtype
-        return kept([B, form.re], ("chunks", L, most, *key), parts)
+        return compute_once([B, form.re], ("chunks", L, most, *key), slice_tables)
 
 
 def cut(drive: Tensor, L: int) -> Tensor:
     """Return a drive (…, T, D) in chunks (…, C, L, D), padded with zeros."""
     T = drive.shape[-2]
-    short = -T % L
-    if short:
-        drive = torch.nn.functional.pad(drive, (0, 0, 0, short))
-    return drive.reshape(*drive.shape[:-2], (T + short) // L, L, drive.shape[-1])
+    missing = -T % L
+    if missing:
+        drive = torch.nn.functional.pad(drive, (0, 0, 0, missing))
+    return drive.reshape(*drive.shape[:-2], (T + missing) // L, L, drive.shape[-1])
 
 
 def ends(b: Tensor, powers: Tensor, chunks: Tensor) -> Tensor:
-    """Return the states (…, C, M) after chunks (…, C, L, D) that begin at zero; b (D, M)."""
+    """Return end_c, (…, C, M), for chunks (…, C, L, D) and weights b (D, M)."""
     L = chunks.shape[-2]
     table = torch.view_as_real(powers[:L].flip(0).resolve_conj()).reshape(L, -1)
-    across = chunks.transpose(-1, -2)  # (…, C, D, L)
-    products = across.reshape(-1, L) @ table  # one product for all chunks
-    summed = torch.view_as_complex(products.reshape(*across.shape[:-1], powers.shape[-1], 2))
+    transposed = chunks.transpose(-1, -2)  # (…, C, D, L)
+    products = transposed.reshape(-1, L) @ table  # one product for all chunks
+    summed = torch.view_as_complex(products.reshape(*transposed.shape[:-1], powers.shape[-1], 2))
     return (summed * b).sum(-2)
 
 
 def starts(step: Tensor, state: Tensor, ended: Tensor) -> Tensor:
-    """Return the states (…, C, M) before chunks whose ends are ``ended``; ``step`` is λ^L."""
+    """Return start_c, (…, C, M), from end_c (``ended``), the first state, and λ^L (``step``)."""
     begun = torch.cat([state[..., None, :], ended[..., :-1, :]], dim=-2)
     shift = 1
     while shift < begun.shape[-2]:
         carried = begun[..., :-shift, :] * step
-        # A power that overflowed times a state of zero is zero.
+        # A state of zero times a power that has overflowed is zero.
         carried = torch.where(begun[..., :-shift, :] == 0, 0, carried)
         begun = torch.cat([begun[..., :shift, :], begun[..., shift:, :] + carried], dim=-2)
         step, shift = step * step, 2 * shift

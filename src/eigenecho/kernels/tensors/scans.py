@@ -11,18 +11,21 @@ from typing import Any
 
 import torch
 
-from eigenecho.arrays import at
+from eigenecho.arrays import to_like
 from eigenecho.kernels.forms import DenseForm, DiagonalForm, Form
 from eigenecho.kernels.tensors import matrices
-from eigenecho.kernels.tensors.modes import TABLE, Chunks, Modes, cut, ends, starts
+from eigenecho.kernels.tensors.modes import MAX_POWERS, ChunkTables, ComplexModes, cut, ends, starts
 
 Tensor = Any
 
-TOEPLITZ = 1 << 24
-"""Largest number of entries of the Toeplitz matrix for the drive within a chunk."""
+MAX_TOEPLITZ_ENTRIES = 1 << 24
+"""Largest number of entries of the Toeplitz matrix that a chunk is multiplied by."""
 
-LEAST, WHOLE = 16, 1024
-"""Smallest number of steps of a chunk; and largest one if only the last state is needed."""
+MIN_CHUNK_STEPS = 16
+"""Smallest number of steps of a chunk."""
+
+MAX_LAST_STATE_CHUNK = 1024
+"""Largest number of steps of a chunk if only the last state is needed."""
 
 
 def scan(
@@ -30,64 +33,67 @@ def scan(
 ) -> None:
     """Write states of series (…, T, D) into ``out`` (…, T, N); update ``state`` (…, N)."""
     if not isinstance(form, DiagonalForm):
-        matrices.scan(_matrix(form, drive), at(B, drive), drive, state, out)
+        matrices.scan(_dense_matrix(form, drive), to_like(B, drive), drive, state, out)
         return
     T = drive.shape[-2]
     if not T:
         return
-    if by_triton(drive):
+    if uses_triton(drive):
         _scan_fused(form, B, drive, state, out)
         return
-    modes, L = Modes.of(form, drive), _length(T)
-    chunks, b, powers = cut(drive, L), modes.apart(at(B, drive)), modes.powers(L + 1)
-    z = starts(powers[L], modes.apart(state), ends(b, powers, chunks))
+    modes, L = ComplexModes.of(form, drive), _chunk_steps(T)
+    chunks, b, powers = cut(drive, L), modes.separate(to_like(B, drive)), modes.powers(L + 1)
+    z = starts(powers[L], modes.separate(state), ends(b, powers, chunks))
     for k in range(min(L, T)):
         z = z * modes.values + chunks[..., k, :].to(b.dtype) @ b
-        here = out[..., k::L, :]
-        modes.write(z[..., : here.shape[-2], :], here)
+        rows = out[..., k::L, :]
+        modes.write(z[..., : rows.shape[-2], :], rows)
     state.copy_(out[..., -1, :])
 
 
 def _scan_fused(form: DiagonalForm, B: Any, drive: Tensor, state: Tensor, out: Tensor) -> None:
-    """Scan with the passes of ``fused``; a wide drive is projected into ``out`` first.
+    """Scan with the passes of ``fused``. A drive with many columns is first projected into ``out``.
 
-    It uses few operations: starting one takes the host as long as a million states take the device.
+    Few operations are used, because starting one takes the host as long as a million states take
+    the device.
     """
-    fused = _fused()
-    flat, whole = (part if part.ndim == 3 else part[None] for part in (drive, out))
-    (S, T, D), N, n = flat.shape, out.shape[-1], len(form.real)
+    fused = _load_fused()
+    stack, states = (part if part.ndim == 3 else part[None] for part in (drive, out))
+    (S, T, D), N, n = stack.shape, out.shape[-1], len(form.real)
     M = n + len(form.re)
-    # Lengths up to a power of two share one table.
-    most = max(LEAST, min(fused.LENGTH, 1 << (T - 1).bit_length(), TABLE // max(1, D * M)))
-    L = fused.length(S * T, N, most, _processors(drive.device))
-    known, weights = Chunks.of(form, B, drive, L, most), at(B, drive).contiguous()
+    # Series of lengths up to a power of two share one table.
+    most = min(fused.MAX_CHUNK_STEPS, 1 << (T - 1).bit_length(), MAX_POWERS // max(1, D * M))
+    most = max(most, MIN_CHUNK_STEPS)
+    L = fused.select_chunk_steps(S * T, N, most, _count_processors(drive.device))
+    tables, weights = ChunkTables.of(form, B, drive, L, most), to_like(B, drive).contiguous()
     before = (T - 1) // L  # chunks that another one follows
-    ended = flat[:, : before * L].reshape(S * before, L * D) @ known.adds
-    begun = fused.carry(known.step, n, state, ended.view(S, before, M, 2))
-    if not 0 < D <= fused.WIDE:
+    ended = stack[:, : before * L].reshape(S * before, L * D) @ tables.end_weights
+    begun = fused.carry(tables.step, n, state, ended.view(S, before, M, 2))
+    if not 0 < D <= fused.MAX_DRIVE_COLUMNS:
         torch.matmul(drive, weights, out=out)
-        flat = flat[..., :0]
-    fused.write((known.a, known.s, n), weights, flat, begun, whole, L)
+        stack = stack[..., :0]
+    fused.write((tables.a, tables.s, n), weights, stack, begun, states, L)
     state.copy_(out[..., -1, :])
 
 
 @cache
-def _processors(device: Any) -> int:
-    """Return the number of multiprocessors of a device; 1 for an interpreting CPU."""
+def _count_processors(device: Any) -> int:
+    """Return the number of multiprocessors of a device; 1 for a CPU, which interprets Triton."""
     if device.type != "cuda":
         return 1
     return int(torch.cuda.get_device_properties(device).multi_processor_count)
 
 
-def by_triton(like: Tensor) -> bool:
-    """Return True if Triton is available for the device of a tensor; a CPU interprets it."""
+def uses_triton(like: Tensor) -> bool:
+    """Return True if Triton is available for the device of a tensor."""
     if like.device.type != "cuda" and os.environ.get("TRITON_INTERPRET") != "1":
         return False
-    return _fused() is not None
+    return _load_fused() is not None
 
 
 @cache
-def _fused() -> Any:
+def _load_fused() -> Any:
+    """Return the module ``fused``, or None if Triton is not installed."""
     if find_spec("triton") is None:
         return None
     return import_module("eigenecho.kernels.tensors.fused")
@@ -100,66 +106,69 @@ def scan_readout(
 
         y(cL + k) = Re start_c λ^(k+1) c + Σ_(j ≤ k) a(cL + j) h_(k−j),   h_k = Re B λ^k c
 
-    The first term is a product of the starts with powers of λ, the second one of the drive with a
-    Toeplitz matrix of the impulse response: states within a chunk are not computed.
+    The first term is a product of the states before chunks with powers of λ, the second one a
+    product of the drive with a Toeplitz matrix of the impulse response. States within a chunk are
+    not computed.
     """
-    B, weights = at(B, drive), at(weights, drive)
+    B, weights = to_like(B, drive), to_like(weights, drive)
     if not isinstance(form, DiagonalForm):
-        matrices.scan_readout(_matrix(form, drive), B, drive, weights, state, out)
+        matrices.scan_readout(_dense_matrix(form, drive), B, drive, weights, state, out)
         return
     (T, D), E = drive.shape[-2:], len(weights)
     if not T:
         return
-    modes = Modes.of(form, drive)
+    modes = ComplexModes.of(form, drive)
     if D * E:
-        L = max(LEAST, min(_length(T), math.isqrt(TOEPLITZ // (D * E))))
+        L = max(MIN_CHUNK_STEPS, min(_chunk_steps(T), math.isqrt(MAX_TOEPLITZ_ENTRIES // (D * E))))
     else:
-        # The last state alone needs the fewest operations with long chunks. Powers of two, so that
-        # series of all lengths share a few tables.
-        L = min(WHOLE, 1 << (T - 1).bit_length())
-    chunks, b, powers = cut(drive, L), modes.apart(B), modes.powers(L + 1)
-    begun = starts(powers[L], modes.apart(state), ends(b, powers, chunks))
+        # If only the last state is needed, long chunks need the fewest operations. Their lengths
+        # are powers of two, so that series of different lengths share tables.
+        L = min(MAX_LAST_STATE_CHUNK, 1 << (T - 1).bit_length())
+    chunks, b, powers = cut(drive, L), modes.separate(B), modes.powers(L + 1)
+    begun = starts(powers[L], modes.separate(state), ends(b, powers, chunks))
     if E:
-        c = modes.apart(weights).conj()  # r weightsᵀ = Re Σ z c
-        outputs = _from_starts(begun, powers[1:], c)
-        outputs += _within(chunks, _response(b, powers[:L], c))
+        c = modes.separate(weights).conj()  # r weightsᵀ = Re Σ z c
+        outputs = _sum_starts(begun, powers[1:], c)
+        outputs += _convolve_chunks(chunks, _impulse_response(b, powers[:L], c))
         out.copy_(outputs.reshape(*outputs.shape[:-3], -1, E)[..., :T, :])
-    left = T - (chunks.shape[-3] - 1) * L
-    last = ends(b, powers, chunks[..., -1:, :left, :])[..., 0, :]
-    modes.write(begun[..., -1, :] * powers[left] + last, state)
+    last_steps = T - (chunks.shape[-3] - 1) * L
+    end = ends(b, powers, chunks[..., -1:, :last_steps, :])[..., 0, :]
+    modes.write(begun[..., -1, :] * powers[last_steps] + end, state)
 
 
-def _from_starts(begun: Tensor, powers: Tensor, c: Tensor) -> Tensor:
-    """Return Re start_c λ^(k+1) c, (…, C, L, E), from starts (…, C, M) and c (E, M)."""
-    ahead = (powers[:, None] * c).reshape(-1, c.shape[-1])  # (L E, M)
-    # Re(z w) = Re z Re w − Im z Im w: one real product.
-    joined = torch.cat([begun.real, -begun.imag], dim=-1) @ torch.cat([ahead.real, ahead.imag], 1).T
-    return joined.reshape(*begun.shape[:-1], len(powers), len(c))
+def _sum_starts(begun: Tensor, powers: Tensor, c: Tensor) -> Tensor:
+    """Return Re start_c λ^(k+1) c, (…, C, L, E), from start_c (…, C, M) and c (E, M)."""
+    weights = (powers[:, None] * c).reshape(-1, c.shape[-1])  # (L E, M)
+    return _multiply_real(begun, weights).reshape(*begun.shape[:-1], len(powers), len(c))
 
 
-def _response(b: Tensor, powers: Tensor, c: Tensor) -> Tensor:
+def _impulse_response(b: Tensor, powers: Tensor, c: Tensor) -> Tensor:
     """Return h_k = Re B λ^k c for k < L, (L, D, E)."""
-    left = (powers[:, None] * b).reshape(-1, b.shape[-1])
-    joined = torch.cat([left.real, -left.imag], dim=-1) @ torch.cat([c.real, c.imag], dim=-1).T
-    return joined.reshape(len(powers), len(b), len(c))
+    driven = (powers[:, None] * b).reshape(-1, b.shape[-1])
+    return _multiply_real(driven, c).reshape(len(powers), len(b), len(c))
 
 
-def _within(chunks: Tensor, h: Tensor) -> Tensor:
-    """Return Σ_(j ≤ k) a(j) h_(k−j), (…, C, L, E), in every chunk (…, C, L, D)."""
+def _multiply_real(z: Tensor, w: Tensor) -> Tensor:
+    """Return Re(z wᵀ) = Re z Re wᵀ − Im z Im wᵀ as one real product."""
+    return torch.cat([z.real, -z.imag], dim=-1) @ torch.cat([w.real, w.imag], dim=-1).T
+
+
+def _convolve_chunks(chunks: Tensor, h: Tensor) -> Tensor:
+    """Return Σ_(j ≤ k) a(j) h_(k−j), (…, C, L, E), for every chunk (…, C, L, D)."""
     L, D, E = h.shape
-    lag = torch.arange(L, device=h.device)
-    lag = lag[None, :] - lag[:, None]  # of row j to row k
+    steps = torch.arange(L, device=h.device)
+    lag = steps[None, :] - steps[:, None]  # k − j
     matrix = h[lag.clamp(min=0)] * (lag >= 0)[..., None, None].to(h.dtype)  # (L, L, D, E)
     matrix = matrix.permute(0, 2, 1, 3).reshape(L * D, L * E)
     sums = chunks.reshape(*chunks.shape[:-2], L * D) @ matrix
     return sums.reshape(*chunks.shape[:-2], L, E)
 
 
-def _matrix(form: Any, like: Tensor) -> Tensor:
-    """Return W (N, N), dense also for a sparse form."""
-    return at(form.W, like) if isinstance(form, DenseForm) else matrices.dense(form, like)
+def _dense_matrix(form: Any, like: Tensor) -> Tensor:
+    """Return W (N, N) of a dense or sparse form."""
+    return to_like(form.W, like) if isinstance(form, DenseForm) else matrices.to_dense(form, like)
 
 
-def _length(T: int) -> int:
-    """Return the steps of a chunk, near √T, to balance steps and chunks."""
-    return max(LEAST, 1 << math.ceil(math.log2(max(1, math.isqrt(T)))))
+def _chunk_steps(T: int) -> int:
+    """Return the number of steps of a chunk, near √T, to balance steps and chunks."""
+    return max(MIN_CHUNK_STEPS, 1 << math.ceil(math.log2(max(1, math.isqrt(T)))))

@@ -1,0 +1,424 @@
+"""Nonlinear features of reservoir states, which a readout uses besides the states.
+
+polynomial                   products of states
+cosines, tanh                random nonlinear projections of states
+joined                       several kinds together
+custom                       a function of your own
+
+The rows of the readout are then [1, y(t−1), s, φ(s)], where s are the states, standardised by the
+training rows, and φ the features. The outputs are still linear in the weights, so that training
+remains a linear least-squares problem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import comb
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from eigenecho.checks import check_count, check_finite, check_known, check_number, generator
+from eigenecho.errors import Words, bad_argument
+from eigenecho.kernels import CustomForm, FeatureForm
+from eigenecho.scaling import Scaling
+from eigenecho.schema import stands_for
+from eigenecho.types import Array, PositiveArray
+
+__all__ = ["Features", "cosines", "custom", "joined", "polynomial", "tanh"]
+
+DEGREES = {"quadratic": 2, "cubic": 3}
+"""Polynomials that have a name."""
+
+PROJECTIONS = ("cosines", "tanh")
+"""Kinds of features that are random projections."""
+
+MOST = 100_000
+"""Largest number of features: their triangular factor takes 80 GB."""
+
+
+class Part(NamedTuple):
+    """Features of one kind: ``size`` is the degree of a polynomial, otherwise their number."""
+
+    kind: str
+    size: int
+    scale: float = 1.0
+    seed: int | None = None
+    function: Callable[[Array], Array] | None = None
+
+    def __repr__(self) -> str:
+        if self.function is not None:
+            return f"custom({getattr(self.function, '__name__', self.function)}, size={self.size})"
+        drawn = self.kind in PROJECTIONS
+        return f"{self.kind}({self.size}{f', scale={self.scale:g}' if drawn else ''}" + (
+            ")" if self.seed is None else f", seed={self.seed})"
+        )
+
+
+@dataclass(frozen=True)
+class Features:
+    """Nonlinear features for ``LinearESN(features=)``, created by the functions of this module.
+
+    See Also
+    --------
+    eigenecho.features.cosines : Bounded features, a good first choice.
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> ee.features.joined(ee.features.polynomial(2), ee.features.cosines(100, seed=0))
+    joined(polynomial(2), cosines(100, scale=1, seed=0))
+    """
+
+    parts: tuple[Part, ...] = ()
+
+    def draw(self, columns: Array, rng: np.random.Generator) -> FeatureMap | CustomMap:
+        """Return the map of the given columns of states; ``rng`` draws parts without a seed."""
+        n = len(columns)
+        products = np.zeros((0, 2), np.int64)
+        projections = {kind: [(np.zeros((n, 0)), np.zeros(0))] for kind in PROJECTIONS}
+        functions = []
+        for part, stream in zip(self.parts, rng.spawn(len(self.parts)), strict=True):
+            if part.function is not None:
+                functions.append(part)
+            elif part.kind == "polynomial":
+                products = _products(n, part.size)
+            else:
+                draws = stream if part.seed is None else generator(part.seed)
+                projections[part.kind].append(_projection(part, n, draws))
+        weights = [
+            np.concatenate(arrays, axis=-1)
+            for kind in PROJECTIONS
+            for arrays in zip(*projections[kind], strict=True)
+        ]
+        builtin = FeatureMap(columns, np.zeros(n), np.ones(n), products, *weights)
+        return CustomMap(builtin, tuple(functions)) if functions else builtin
+
+    def __repr__(self) -> str:
+        text = ", ".join(map(repr, self.parts))
+        return text if len(self.parts) == 1 else f"joined({text})"
+
+
+def polynomial(degree: int) -> Features:
+    """Return all products of 2 to ``degree`` states.
+
+    Closed loops with polynomials may diverge, because the products are unbounded.
+
+    Parameters
+    ----------
+    degree : int
+        At least 2. N states have (N + degree choose degree) − N − 1 products.
+
+    See Also
+    --------
+    eigenecho.features.cosines : Bounded features.
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> ee.features.polynomial(2)
+    polynomial(2)
+    """
+    return Features((Part("polynomial", check_count(degree, "degree", "a degree", 2, 10)),))
+
+
+def cosines(count: int, scale: float = 1.0, seed: int | None = None) -> Features:
+    """Return random cosines cos(s A + b).
+
+    The entries of A are normal with standard deviation ``scale`` / √n for n states, and those of b
+    are uniform in [0, 2π].
+
+    Parameters
+    ----------
+    count : int
+        Number of cosines.
+    scale : float
+        Larger scales make the cosines vary faster with the states.
+    seed : int, optional
+        By default, they are drawn with the seed of the network.
+
+    See Also
+    --------
+    eigenecho.features.tanh : Random sigmoids.
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> series = ee.tasks.lorenz(600)
+    >>> esn = ee.LinearESN(
+    ...     24, features=ee.features.cosines(100), ridge=1e-10, warmup=50, seed=0
+    ... )
+    >>> esn.fit(series[:-1], series[1:]).forecast(10).shape
+    (10, 3)
+    """
+    return _random("cosines", count, scale, seed)
+
+
+def tanh(count: int, scale: float = 1.0, seed: int | None = None) -> Features:
+    """Return random sigmoids tanh(s A + b).
+
+    The entries of A are normal with standard deviation ``scale`` / √n for n states, and those of b
+    are normal with standard deviation ``scale``.
+
+    Parameters
+    ----------
+    count : int
+        Number of sigmoids.
+    scale : float
+        Larger scales make the sigmoids steeper.
+    seed : int, optional
+        By default, they are drawn with the seed of the network.
+
+    See Also
+    --------
+    eigenecho.features.cosines : Random cosines.
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> ee.features.tanh(100, seed=1)
+    tanh(100, scale=1, seed=1)
+    """
+    return _random("tanh", count, scale, seed)
+
+
+def joined(*features: Any) -> Features:
+    """Return several kinds of features together.
+
+    Parameters
+    ----------
+    *features : Features, str or callable
+        Anything that ``LinearESN(features=)`` accepts, at most one of them a polynomial.
+
+    See Also
+    --------
+    eigenecho.features.Features : The result.
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> ee.features.joined("quadratic", ee.features.tanh(50))
+    joined(polynomial(2), tanh(50, scale=1))
+    """
+    resolved = [resolve(part) for part in features]
+    parts = tuple(part for one in resolved if one is not None for part in one.parts)
+    if not parts:
+        raise bad_argument("features", features, "at least one kind of features")
+    if sum(part.kind == "polynomial" for part in parts) > 1:
+        raise bad_argument("features", features, "at most one polynomial")
+    return Features(parts)
+
+
+def custom(function: Callable[[Array], Array], size: int) -> Features:
+    """Return features that a Python function computes.
+
+    Closed loops and streams call the function at every step, so that they are much slower than
+    with other features. Networks with custom features cannot be saved.
+
+    Parameters
+    ----------
+    function : callable
+        Maps standardised states (T, n) to features (T, size), row by row.
+    size : int
+        Number of features.
+
+    See Also
+    --------
+    eigenecho.features.polynomial : Products of states, compiled.
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> import numpy as np
+    >>> ee.features.custom(np.abs, size=24)
+    custom(absolute, size=24)
+    """
+    if not callable(function):
+        raise bad_argument("function", function, "a function of states (T, n)")
+    size = check_count(size, "size", "a number of features", 1, MOST)
+    return Features((Part("custom", size, function=function),))
+
+
+def resolve(value: Any) -> Features | None:
+    """Return the features that a parameter describes, or raise."""
+    if value is None or isinstance(value, Features):
+        return value
+    if isinstance(value, str):
+        check_known(value, "features", DEGREES)
+        return polynomial(DEGREES[value])
+    if callable(value) and hasattr(value, "size"):
+        return custom(value, value.size)
+    expected = "None, 'quadratic', 'cubic', a value of eigenecho.features, or a callable"
+    remedy = "Wrap a function with eigenecho.features.custom(function, size)."
+    raise bad_argument("features", value, expected, remedy if callable(value) else "")
+
+
+def to_plain(features: Features) -> list[list[Any]]:
+    """Return a description of features as lists for a file, or raise if they are custom."""
+    if any(part.function is not None for part in features.parts):
+        raise _not_stored()
+    return [[part.kind, part.size, part.scale, part.seed] for part in features.parts]
+
+
+def from_plain(parts: Any) -> Features:
+    """Return the features that ``to_plain`` described, or raise."""
+    made = []
+    for part in parts if isinstance(parts, list) else [parts]:
+        if not isinstance(part, list) or len(part) != 4:
+            raise bad_argument("features", parts, "lists of a kind, a size, a scale and a seed")
+        kind, size, scale, seed = part
+        check_known(kind, "features", ("polynomial", *PROJECTIONS))
+        made.append(polynomial(size) if kind == "polynomial" else _random(kind, size, scale, seed))
+    return joined(*made)
+
+
+def _random(kind: str, count: int, scale: float, seed: int | None) -> Features:
+    count = check_count(count, "count", "a number of features", 1, MOST)
+    scale = check_number(scale, "scale", above=0)
+    if seed is not None:
+        check_count(seed, "seed", "a seed")
+    return Features((Part(kind, count, scale, seed),))
+
+
+def _products(n: int, degree: int) -> Array:
+    """Return which two entries of [s, products] each product multiplies, (P, 2).
+
+    A product of k states is one of k − 1 states times a state that is not before its last one.
+    """
+    size = comb(n + degree, degree) - n - 1
+    if size > MOST:
+        got = Words(f"degree {degree} of {n} states, {size} products")
+        raise bad_argument("features", got, f"at most {MOST} products")
+    pairs: list[tuple[int, int]] = []
+    level = [(i, i) for i in range(n)]  # entries, and the last state in each
+    for _ in range(degree - 1):
+        new = [(entry, j) for entry, last in level for j in range(last, n)]
+        level = [(n + len(pairs) + k, j) for k, (_, j) in enumerate(new)]
+        pairs += new
+    return np.array(pairs, np.int64).reshape(-1, 2)
+
+
+def _projection(part: Part, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Draw the weights (n, size) and offsets (size,) of a random projection."""
+    weights = rng.normal(0.0, part.scale / np.sqrt(max(n, 1)), (n, part.size))
+    if part.kind == "cosines":
+        return weights, rng.uniform(0.0, 2 * np.pi, part.size)
+    return weights, rng.normal(0.0, part.scale, part.size)
+
+
+# Maps of the states of one network ---------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureMap:
+    """The map from states to the columns that a readout is applied to, as ``FeatureForm``."""
+
+    columns: Array
+    mean: Array
+    scale: PositiveArray
+    products: Array
+    cos_weights: Array
+    cos_offsets: Array
+    tanh_weights: Array
+    tanh_offsets: Array
+
+    @property
+    def size(self) -> int:
+        """Number of columns M."""
+        return (
+            self.columns.size + len(self.products) + self.cos_offsets.size + self.tanh_offsets.size
+        )
+
+    def standardized(self, scaling: Scaling) -> FeatureMap:
+        """Return the map that standardises states in this way."""
+        return replace(self, mean=scaling.mean, scale=scaling.scale)
+
+    def form(self, dtype: DTypeLike = np.float64) -> FeatureForm:
+        """Return the arrays that the kernels take."""
+        places = np.int64
+        dtypes = (places, dtype, dtype, places, dtype, dtype, dtype, dtype)
+        parts = zip(vars(self).values(), dtypes, strict=True)
+        form = FeatureForm(*(np.ascontiguousarray(array, kind) for array, kind in parts))
+        # A tiny scale must not become 0 in single precision.
+        return form._replace(scale=np.maximum(form.scale, np.finfo(dtype).tiny))
+
+    def check_units(self, units: int) -> None:
+        """Raise if the arrays, which compiled code does not check, do not fit N states."""
+        n, P = self.columns.size, len(self.products)
+        entries = n + np.arange(P)[:, None]
+        shapes = [(n,), (n,), (n,), (P, 2)]
+        for offsets in (self.cos_offsets, self.tanh_offsets):
+            shapes += [(n, offsets.size), (offsets.size,)]
+        parts = vars(self)
+        fits = all(
+            np.shape(array) == shape for array, shape in zip(parts.values(), shapes, strict=True)
+        )
+        fits = fits and all(parts[name].dtype.kind in "iu" for name in ("columns", "products"))
+        fits = fits and bool(np.all((self.columns >= 0) & (self.columns < units)))
+        if not fits or not np.all((self.products >= 0) & (self.products < entries)):
+            raise bad_argument("features", Words("arrays that do not match"), f"{units} states")
+        for name, array in parts.items():
+            check_finite(array, name)
+
+
+@dataclass(frozen=True, eq=False)
+class CustomMap:
+    """A map with columns that Python functions compute from the standardised states."""
+
+    builtin: FeatureMap
+    functions: tuple[Part, ...]
+
+    @property
+    def columns(self) -> Array:
+        """Numbers of the states that the features depend on."""
+        return self.builtin.columns
+
+    @property
+    def size(self) -> int:
+        """Number of columns M."""
+        return self.builtin.size + sum(part.size for part in self.functions)
+
+    def standardized(self, scaling: Scaling) -> CustomMap:
+        """Return the map that standardises states in this way."""
+        return replace(self, builtin=self.builtin.standardized(scaling))
+
+    def form(self, dtype: DTypeLike = np.float64) -> CustomForm:
+        """Return the arrays that the reference kernels take."""
+        return CustomForm(self.builtin.form(dtype), self._compute)
+
+    def check_units(self, units: int) -> None:
+        """Raise if the arrays do not fit N states."""
+        self.builtin.check_units(units)
+
+    def _compute(self, states: Array) -> Array:
+        return np.concatenate([_call(part, states) for part in self.functions], axis=1)
+
+
+@stands_for(CustomMap)
+class StoredCustomMap:
+    """The stored form of custom features, which do not have one."""
+
+    @classmethod
+    def of(cls, value: Any) -> Sequence[Any]:
+        """Raise, because functions cannot be stored."""
+        raise _not_stored()
+
+
+def _not_stored() -> ValueError:
+    return ValueError(
+        "Networks with custom features cannot be saved, because a file does not contain Python "
+        "functions. Use the features of eigenecho.features, or pickle the network."
+    )
+
+
+def _call(part: Part, states: Array) -> Array:
+    """Return the features (T, size) that a function computes, or raise if it returns others."""
+    assert part.function is not None
+    values = np.asarray(part.function(states))
+    if values.shape != (len(states), part.size) or values.dtype.kind not in "fiub":
+        got = Words(f"{part!r}, which returned {values.dtype} of shape {values.shape}")
+        expected = f"real numbers of shape {(len(states), part.size)} for states {states.shape}"
+        raise bad_argument("features", got, expected)
+    return values
