@@ -32,6 +32,15 @@ def test_unfitted_network_cannot_predict():
         predict(esn(), cut(X, 500))
 
 
+@pytest.mark.parametrize(
+    ("params", "what"),
+    [({"features": "quadratic"}, "features"), ({"ridge": "loop"}, "ridge='loop'")],
+)
+def test_options_that_clusters_do_not_have(params, what):
+    data = cut(X, 300), cut(Y, 300)
+    refused(f"a network without {what} on a cluster", *data, estimator=ee.LinearESN(5, **params))
+
+
 def test_chunked_columns():
     u = da.from_array(np.hstack([X, X]), chunks=(300, 1))
     refused(r"X is split into chunks of columns.* X.rechunk\(\{1: -1\}\)", u, cut(Y, 300))

@@ -146,6 +146,50 @@ def test_missing_targets(solver):
     same(fit(esn(**params), cut(X, 500), cut(y, 500)), expected, X, 1e-8)
 
 
+@pytest.mark.parametrize("solver", ["gram", "qr", "refined"])
+def test_ridges_are_compared_on_observed_targets(solver):
+    y = Y.copy()
+    y[np.random.default_rng(0).random(3000) < 0.3] = np.nan
+    params = {"missing": "skip", "solver": solver, "ridge": [1e-3, 10.0]}
+    expected = esn(**params).fit(X, y)
+    same(fit(esn(**params), cut(X, 500), cut(y, 500)), expected, X, 1e-8)
+    y[2400:] = np.nan
+    for attempt in (
+        lambda: esn(**params).fit(X, y),
+        lambda: fit(esn(**params), cut(X, 500), cut(y, 500)),
+    ):
+        with pytest.raises(ValueError, match="too short to hold out rows"):
+            attempt()
+
+
+@pytest.mark.parametrize("scale", [1e160, 1e-165])
+@pytest.mark.parametrize("ridge", ["auto", [1e-6, 1e-2]])
+@pytest.mark.parametrize("solver", ["qr", "structured"])
+def test_extreme_targets_are_rescaled(scale, ridge, solver):
+    params = {"ridge": ridge, "solver": solver}
+    expected = esn(**params).fit(X, scale * Y)
+    actual = fit(esn(**params), cut(X, 45), cut(scale * Y, 45))
+    same(actual, expected, X, 1e-6)
+    assert actual.log_evidence_ == pytest.approx(expected.log_evidence_, rel=1e-6)
+
+
+SHORT = {
+    "fewer rows than weights": (X[:30], Y[:30]),
+    "a single row": (X[:1], Y[:1]),
+    "series of single rows": ([*X[:30, None]], [*Y[:30, None]]),
+}
+
+
+@pytest.mark.parametrize("series", SHORT.values(), ids=SHORT)
+def test_fits_warn_as_on_one_machine(series):
+    chunks = [[cut(p, 9) for p in s] if isinstance(s, list) else cut(s, 9) for s in series]
+    with pytest.warns() as expected:
+        esn(ridge=1e-9).fit(*series)
+    with pytest.warns() as actual:
+        fit(esn(ridge=1e-9), *chunks)
+    assert [str(w.message) for w in actual] == [str(w.message) for w in expected]
+
+
 def test_lags_are_used_as_on_one_machine():
     u, y = recall(20_000)
     esn_ = esn(solver="structured", units=100)

@@ -201,13 +201,13 @@ def test_sums_over_time_are_not_used_where_rows_are_missing(monkeypatch):
     def larger(**options):
         return network(sr=0.5, **options).set_params(units=40)
 
-    monkeypatch.setattr(costs, "QUICK_FLOPS", 0)
+    monkeypatch.setattr(costs, "QUICK_QR_FLOPS", 0)
     assert larger().fit(X, WHOLE).solver_ == "structured"
     for y in MASKS.values():
         assert larger().fit(X, y).solver_ == "qr"
         with pytest.raises(ValueError, match=r"solver='structured' .*missing.*solver='auto'"):
             larger(solver="structured").fit(X, y)
-    monkeypatch.setattr(costs, "QR_FLOPS", 0)
+    monkeypatch.setattr(costs, "MAX_QR_FLOPS", 0)
     y = MASKS["two groups"]
     esn = larger().fit(X, y)
     assert esn.solver_ == "refined"

@@ -12,7 +12,7 @@ from eigenecho.readout import Gram, Penalty, Remainder, Triangle
 from eigenecho.reservoir import Recipe, draw
 from eigenecho.rows import Fold
 from eigenecho.training import Problem
-from eigenecho.training.refine import Round, residuals
+from eigenecho.training.refine import residuals
 
 module = sys.modules["eigenecho.rows"]
 
@@ -25,6 +25,11 @@ def data():
 
 
 FOLD = Fold([(20, 300), (20, 100)], ([(350, 400), (150, 200)], [(500, 700), (300, 430)]))
+
+
+def _problem(reservoir, inputs, outputs):
+    penalty = Penalty(reservoir.units + 1)
+    return Problem(reservoir=reservoir, penalty=penalty, inputs=inputs, outputs=outputs)
 
 
 def at_once(reservoir, inputs, outputs, block):
@@ -51,7 +56,7 @@ def test_statistics_of_folds_with_gaps(data, monkeypatch, kind, chunk, slow):
         monkeypatch.setattr(kind, "absorb", late)
     inputs, outputs = data
     reservoir = draw(Recipe(units=12), D_in=1, seed=0).reservoir
-    total, held_out, _ = Problem(reservoir, inputs, outputs, Penalty(13)).gather(kind, FOLD)
+    total, held_out, _ = _problem(reservoir, inputs, outputs).gather(kind, FOLD)
     for statistics, block in zip((total, *held_out), (FOLD.train, *FOLD.held_out), strict=True):
         X, Y = at_once(reservoir, inputs, outputs, block)
         gram = statistics if isinstance(statistics, Gram) else statistics.gram()
@@ -94,10 +99,10 @@ def test_residuals_are_squared_piece_by_piece(sr, start, monkeypatch):
     rng = np.random.default_rng(0)
     u, Y = rng.normal(size=(3000, 2)), rng.normal(size=(3000, 3))
     esn = ee.LinearESN(500, sr=sr, ridge=1e-2, seed=0).fit(u, Y)
-    problem = Problem(esn.model_.reservoir, [u, u[:700]], [Y, Y[:700]], Penalty(501))
+    problem = _problem(esn.model_.reservoir, [u, u[:700]], [Y, Y[:700]])
     block, w = [(start, 3000), (start, 700)], esn._fitted.evidence.weights
     left = np.concatenate(residuals(problem, block, w))
-    whole = Round(problem, block, w).scatter
+    whole = problem.with_weights(block, w).scatter
     # 3000 residuals are summed in another order, with other kernels on other CPUs: off-diagonal
     # sums cancel, so errors are relative to the largest entry.
     close = 1e-11 * whole.max()

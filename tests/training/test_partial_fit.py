@@ -18,7 +18,7 @@ import naive
 from eigenecho.errors import IllConditionedWarning, UnstableError
 from eigenecho.readout import Gram, Penalty, Triangle
 from eigenecho.rows import Fold
-from eigenecho.training import Problem, update
+from eigenecho.training import update
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(600, 2))
@@ -166,7 +166,7 @@ def test_correction_loses_digits_only_of_the_change():
     truth = esn.fit([u[:5000], u[5000:]], [y[:5000], y[5000:]])._fitted.evidence.single
     start = esn.fit(u[:5000], y[:5000])._fitted.evidence.single
     as_gram = replace(start, statistics=start.statistics.gram())
-    problem = Problem(esn.model_.reservoir, [u[5000:]], [y[5000:]], start.penalty)
+    problem = esn.model_.problem([u[5000:]], [y[5000:]], start.penalty, [None])
     corrected, _ = update(as_gram, problem, [(0, 200)])
     anew = corrected.statistics.solve(start.penalty, start.ridge)
 
@@ -252,7 +252,7 @@ def test_float32_rounding_causes_no_warning():
 @pytest.mark.parametrize("kind", [Gram, Triangle])
 def test_statistics_of_targets_minus_predictions(kind):
     esn = network().fit(X, Y)
-    problem = Problem(esn.model_.reservoir, [X], [Y], Penalty(21))
+    problem = esn.model_.problem([X], [Y], Penalty(21), [None])
     w = RNG.normal(size=(21, 2))
     left = problem.gather(kind, Fold([(0, 600)]), less=w).statistics
     full = problem.gather(kind, Fold([(0, 600)])).statistics

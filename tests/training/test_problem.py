@@ -45,10 +45,10 @@ def make(name="modes", *, previous=False, starts=None, lengths=LENGTHS):
     drawn = draw(Recipe(12, **NETWORKS[name]), 2, 3 if name == "feedback" else 0, seed=1)
     dtype = drawn.reservoir.dtype
     return Problem(
-        drawn.reservoir,
-        [u.astype(dtype) for u in inputs],
-        [y.astype(dtype) for y in outputs],
-        Penalty(13 + 3 * previous),
+        reservoir=drawn.reservoir,
+        inputs=[u.astype(dtype) for u in inputs],
+        outputs=[y.astype(dtype) for y in outputs],
+        penalty=Penalty(13 + 3 * previous),
         output_to_readout=previous,
         basis=drawn.basis,
         starts=starts,
@@ -315,7 +315,8 @@ def test_inconsistent_series_are_rejected():
 
 def test_overflow_of_states_is_reported_with_its_step():
     reservoir = Reservoir(ee.Spectrum([4.0]), np.ones((1, 1)))
-    problem = Problem(reservoir, [np.ones((700, 1))], [np.ones((700, 1))], Penalty(2))
+    ones = [np.ones((700, 1))]
+    problem = Problem(reservoir=reservoir, inputs=ones, outputs=ones, penalty=Penalty(2))
     with pytest.raises(UnstableError, match="states overflowed"):
         problem.gather(Gram, Fold([(0, 700)]))
 
@@ -330,9 +331,10 @@ def test_sums_over_time_depend_on_the_initial_state():
     rng = np.random.default_rng(0)
     u, y, r = rng.normal(size=(20_000, 1)), rng.normal(size=(20_000, 1)), rng.normal(size=200)
     drawn = draw(Recipe(units=200, sr=0.5), 1, seed=0)
-    fresh = Problem(drawn.reservoir, [u], [y], Penalty(201))
+    parts = {"reservoir": drawn.reservoir, "penalty": Penalty(201), "inputs": [u], "outputs": [y]}
+    fresh = Problem(**parts)
     assert lag_count(fresh) is not None  # otherwise the test of the cut-off below is void
-    going_on = Problem(drawn.reservoir, [u], [y], Penalty(201), starts=[(100 * r, np.zeros(1))])
+    going_on = Problem(**parts, starts=[(100 * r, np.zeros(1))])
     assert not applies(going_on)
     states = drawn.reservoir.scan(drawn.reservoir.drive(u, None), 100 * r)
     expected = np.concatenate([y.sum(axis=0)[None], states.T @ y])

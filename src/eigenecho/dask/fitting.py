@@ -9,25 +9,19 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from eigenecho.checks import check_flag
 from eigenecho.dask.carry import halo_length
 from eigenecho.dask.cluster import Cluster, Report
 from eigenecho.dask.panels import fit_panel
-from eigenecho.dask.sharded_problem import ProblemTemplate, Rows, ShardedProblem
+from eigenecho.dask.sharded_problem import Rows, ShardedProblem
 from eigenecho.dask.shards import RowChecks, Shard, ShardSummary, split_series, validate_shards
 from eigenecho.errors import bad_argument
 from eigenecho.estimators import Forecaster, LinearESN
-from eigenecho.estimators.fitted import FittedNetwork
-from eigenecho.estimators.validation import (
-    all_or_nothing,
-    gap_options,
-    target_kind,
-    warn_if_unstable,
-)
-from eigenecho.progress import bar
+from eigenecho.estimators.fit_network import fit_network
+from eigenecho.estimators.validation import all_or_nothing, gap_options, target_kind
+from eigenecho.progress import stage_report
 from eigenecho.reservoir import DrawnReservoir
 from eigenecho.scaling import Spread
-from eigenecho.training import Problem, Settings, pose, train
+from eigenecho.training import Settings, check_warmup
 
 Estimator = TypeVar("Estimator", LinearESN, Forecaster)
 
@@ -35,7 +29,7 @@ Estimator = TypeVar("Estimator", LinearESN, Forecaster)
 def fit(
     estimator: Estimator, X: Any = None, y: Any = None, *, client: Any = None, progress: Any = False
 ) -> Estimator:
-    """Fit an estimator to data on a cluster, with the same result as its own ``fit``.
+    """Fit an estimator to data on a cluster, with the result of its own ``fit`` up to rounding.
 
     Parameters
     ----------
@@ -63,13 +57,13 @@ def fit(
     -----
     Workers read the data where they compute on them: once to validate them, once for statistics,
     and once for each round of refinement. X.persist() keeps the data in the workers' memory.
+
+    ``spectrum="data"`` and targets with gaps at different rows are not supported, and raise an
+    error.
     """
-    if not callable(progress):
-        check_flag(progress, "progress")
     if not isinstance(estimator, (LinearESN, Forecaster)):
         raise bad_argument("estimator", estimator, "a LinearESN or a Forecaster")
-    with all_or_nothing(estimator), bar(progress is True) as draw:
-        report = progress if callable(progress) else draw
+    with stage_report(progress) as report, all_or_nothing(estimator):
         if isinstance(estimator, Forecaster):
             fit_panel(estimator, X, y, Cluster.of(client, report))
         else:
@@ -79,6 +73,9 @@ def fit(
 
 def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: Report | None) -> None:
     settings = Settings.of(esn.get_params(deep=False))
+    if settings.has_features or settings.ridge == "loop":
+        got = "features" if settings.has_features else "ridge='loop'"
+        raise bad_argument("estimator", esn, f"a network without {got} on a cluster")
     if y is None:
         raise bad_argument("y", None, "targets, such as fit(esn, X[:-1], X[1:])")
     if X is None and not esn.feedback:
@@ -94,39 +91,45 @@ def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: Report | N
         drawn = settings.draw(*shards[0].columns, esn.seed)
         halo = halo_length(drawn.reservoir, shards)
     dtype, tail = np.dtype(esn.dtype), max(halo or 0, 1)
-    checks = RowChecks(dtype, gaps, settings.standardize, settings.warmup, tail)
-    summaries = validate_shards(cluster, shards, checks)
+    summaries = validate_shards(cluster, shards, RowChecks(dtype, gaps, settings.warmup, tail))
     shards = [replace(s, count=summary.rows) for s, summary in zip(shards, summaries, strict=True)]
+    D_in, D_out = summaries[0].columns
     if drawn is None:
-        drawn = settings.draw(*summaries[0].columns, esn.seed)
-    problem = _outline(settings, drawn, shards, summaries, gaps)
-    if esn.basis == "eigen":
-        warn_if_unstable(drawn.reservoir.spectrum.radius, max(map(len, problem.inputs)))
-    scaling = problem.scalings[1]
+        drawn = settings.draw(D_in, D_out, esn.seed)
+    spreads = zip(*(summary.spreads for summary in summaries), strict=True)
+    inputs, targets = (reduce(Spread.merge, each) for each in spreads)
     lasts = [summary.tail[1][-1] for summary in summaries]
-    sharded = ShardedProblem.of(
-        problem,
+    problem = ShardedProblem.of(
+        settings,
+        drawn,
+        D_out,
         cluster=cluster,
-        template=ProblemTemplate.of(problem),
         shards=shards,
-        lasts=lasts if scaling is None else [scaling.forward(last) for last in lasts],
+        dtype=dtype,
+        gaps=gaps,
         halos=None if halo is None else _halos(shards, summaries, halo),
+        lasts=lasts,
     )
-    trained = train(sharded, settings)
+    for number, length in enumerate(problem.lengths):
+        which = f" of series {number}" if len(problem.lengths) > 1 else ""
+        check_warmup(settings.warmup, length, D_in, which)
+    if settings.standardize:
+        scalings = inputs.scaling if D_in else None, targets.scaling
+        problem = replace(problem, scalings=scalings)
     heads = zip(*(summary.head for summary in summaries), strict=True)
-    inputs, targets = (np.concatenate(parts) for parts in heads)
-    fitted = FittedNetwork.of(
+    fitted = fit_network(
+        settings,
+        drawn,
         problem,
-        trained,
+        targets.size,
         lasts[-1],
-        target=target_kind([inputs], [targets]),
-        lr=float(esn.lr),
         flat=all(summary.flat for summary in summaries),
-        drawn=drawn.spectrum,
+        target=target_kind(*([np.concatenate(parts)] for parts in heads)),
     )
-    esn.n_features_in_ = summaries[0].columns[0]
+    esn.n_features_in_ = D_in
     esn.__dict__.pop("feature_names_in_", None)  # dask arrays have no column names
     fitted.attach_to(esn)
+    fitted.warn_if_few_rows()
 
 
 def _halos(
@@ -142,27 +145,3 @@ def _halos(
             halo = u, y
         halos.append(halo)
     return halos
-
-
-def _outline(
-    settings: Settings,
-    drawn: DrawnReservoir,
-    shards: Sequence[Shard],
-    summaries: Sequence[ShardSummary],
-    gaps: bool,
-) -> Problem:
-    """Return the problem of all rows, with series of the right lengths that have no values."""
-    rows = {shard.series: shard.first + shard.count for shard in shards}
-    inputs, outputs = (
-        [np.broadcast_to(0.0, (length, D)) for length in rows.values()]
-        for D in summaries[0].columns
-    )
-    plain = replace(settings, standardize=False, missing="error")
-    problem = pose(plain, drawn, inputs, outputs)
-    if gaps:
-        problem = replace(problem, observed=[np.broadcast_to(True, y.shape) for y in outputs])
-    if settings.standardize:
-        spreads = (s.spreads for s in summaries if s.spreads is not None)
-        u, y = (reduce(Spread.merge, each) for each in zip(*spreads, strict=True))
-        problem = replace(problem, scalings=(u.scaling if len(u.mean) else None, y.scaling))
-    return problem

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,9 +22,10 @@ from eigenecho.readout import (
     Triangle,
 )
 from eigenecho.rows import Block, Fold
+from eigenecho.scaling import Scaling
 from eigenecho.threads import one_blas_thread
-from eigenecho.training import Problem, fill_missing
-from eigenecho.training.refine import Round
+from eigenecho.training import AbstractProblem, Problem, fill_missing
+from eigenecho.training.refine import WeightResiduals
 from eigenecho.training.structured import assemble_gram, lag_count, resonant_part, sums_over
 from eigenecho.types import Array
 
@@ -37,67 +38,80 @@ Start = tuple[Any, Array]
 
 @dataclass(frozen=True, eq=False)
 class ProblemTemplate:
-    """A problem without rows, as workers get it; ``double`` asks for double precision."""
+    """A problem without rows, as workers get it; rows are read as ``dtype``."""
 
     problem: Problem
-    double: bool = False
-
-    @classmethod
-    def of(cls, problem: Problem) -> ProblemTemplate:
-        """Remove from a problem its rows and what only the solver needs."""
-        bare = Penalty(problem.size)
-        return cls(replace(problem, inputs=(), outputs=(), observed=None, basis=None, penalty=bare))
+    dtype: Any
 
     def fill(self, shard: Shard, halo: Rows | None, start: Start | None) -> Problem:
         """Return the problem of the rows of a shard, after a halo or from a given start."""
-        u, y = shard.as_tables(shard.load(), self.problem.reservoir.dtype)
+        u, y = shard.as_tables(shard.load(), self.dtype)
         if halo is not None:
             u, y = (np.concatenate(parts) for parts in zip(halo, (u, y), strict=True))
         u, y = (
             rows if scaling is None else scaling.forward(rows)
             for scaling, rows in zip(self.problem.scalings, (u, y), strict=True)
         )
+        u, y = (np.asarray(rows, self.problem.reservoir.dtype) for rows in (u, y))
         outputs, observed = fill_missing([y])
         starts = None if start is None else [start]
-        problem = replace(
-            self.problem, inputs=[u], outputs=outputs, observed=observed, starts=starts
-        )
-        return problem.in_double if self.double else problem
+        return replace(self.problem, inputs=[u], outputs=outputs, observed=observed, starts=starts)
 
 
-@dataclass(frozen=True, eq=False)
-class ShardedProblem(Problem):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ShardedProblem(AbstractProblem):
     """A problem whose rows are on the workers of a cluster.
 
-    Its own series have the right lengths, but no values. ``halos`` are the rows to run
-    through before each shard, None for a shard that starts from zero; if ``halos`` itself is None,
-    states are carried. ``lasts`` (D_out,) are the last targets of the shards, in the network's
-    units.
+    Rows are read as ``dtype``, and ``gaps`` is True if targets may be missing. ``halos`` are the
+    rows to run through before each shard, None for a shard that starts from zero; if ``halos``
+    itself is None, states are carried. ``lasts`` (D_out,) are the last targets of the shards, in
+    the caller's units.
     """
 
-    cluster: Cluster = field(kw_only=True)
-    template: ProblemTemplate = field(kw_only=True)
-    shards: Sequence[Shard] = field(kw_only=True)
-    lasts: Sequence[Array] = field(kw_only=True)
-    halos: Sequence[Rows | None] | None = field(kw_only=True)
+    cluster: Cluster
+    shards: Sequence[Shard]
+    dtype: Any
+    gaps: bool
+    halos: Sequence[Rows | None] | None
+    lasts: Sequence[Array]
 
-    @classmethod
-    def of(cls, problem: Problem, **more: Any) -> ShardedProblem:
-        """Return a problem with the parts of another, which has no values, and its shards."""
-        return cls(**{part.name: getattr(problem, part.name) for part in fields(problem)}, **more)
+    @property
+    def D_out(self) -> int:
+        """Number of targets."""
+        return self.lasts[0].size
+
+    @cached_property
+    def lengths(self) -> list[int]:
+        """Number of rows of each series."""
+        return [*{shard.series: shard.first + shard.count for shard in self.shards}.values()]
+
+    @property
+    def has_gaps(self) -> bool:
+        """True if targets may be missing."""
+        return self.gaps
 
     @cached_property
     def in_double(self) -> ShardedProblem:
-        """The same rows in double precision."""
+        """The problem in double precision; rows are still read as ``dtype``."""
         if self.reservoir.dtype == np.float64:
             return self
-        template = replace(self.template, double=True)
-        return replace(self, reservoir=self.reservoir.in_double(), template=template)
+        return replace(self, reservoir=self.reservoir.in_double())
 
     @property
-    def parts(self) -> list[tuple[Array, Problem]]:
+    def parts(self) -> list[tuple[Array, ShardedProblem]]:
         """All outputs: on a cluster, a row is left out if any target is missing."""
         return [(np.arange(self.D_out), self)]
+
+    def rescale_outputs(self, scaling: Scaling) -> ShardedProblem:
+        """Return the problem with scaled targets; the caller's units stay the same."""
+        return replace(self, scalings=(self.scalings[0], scaling))
+
+    def counts(self, block: Block) -> Array:
+        """Return how many targets of each output are observed in a block, (D_out,)."""
+        rows = sum(stop - start for start, stop in block)
+        if rows and self.gaps:
+            return self._merge_over_shards("counts", _count_targets, Fold(block))
+        return np.full(self.D_out, rows)
 
     def gather(
         self, kind: type[Accumulator], fold: Fold, *, less: Array | None = None
@@ -109,15 +123,15 @@ class ShardedProblem(Problem):
         held_out = [Triangle.empty(*size) if part is None else part for part in held_out]
         return PassResult(kind.empty(*size) if total is None else total, held_out, [end.state])
 
-    def gather_gram(self, block: Block, known: Lags | None = None) -> PassResult:
+    def gather_gram(self, block: Block) -> PassResult:
         """Return XᵀX and XᵀY over a block from sums over time."""
         K = None if self.halos is None else lag_count(self)
         sums, direct = self._merge_over_shards("statistics", _sum_over_time, Fold(block), K)
         return assemble_gram(self, sums.value, direct)
 
-    def round(self, block: Block, w: Array) -> Round:
-        """Return weights and their residuals over a block."""
-        return ShardedRound(self, block, w)
+    def with_weights(self, block: Block, w: Array) -> ShardedResiduals:
+        """Return weights (N', k) and their residuals over a block, computed when they are used."""
+        return ShardedResiduals(self, block, w)
 
     def squares(self, block: Block) -> Array:
         """Return ‖y_d‖² over a block, (D_out,)."""
@@ -128,13 +142,29 @@ class ShardedProblem(Problem):
         weights = self.cluster.value("weights", w)
         return self._merge_over_shards("residuals", _sum_residuals, Fold(block), weights)
 
+    @property
+    def _template(self) -> ProblemTemplate:
+        """The problem without rows and without what only the solver needs."""
+        problem = Problem(
+            reservoir=self.reservoir,
+            penalty=Penalty(self.size),
+            fit_bias=self.fit_bias,
+            output_to_readout=self.output_to_readout,
+            scalings=self.scalings,
+            inputs=(),
+            outputs=(),
+        )
+        return ProblemTemplate(problem, self.dtype)
+
     @cached_property
     def _starts(self) -> list[tuple[Rows | None, Start | None]]:
         """The halo of each shard and the state that it starts from."""
         if self.halos is not None:
             return [(halo, None) for halo in self.halos]
-        cluster, template = self.cluster, self.cluster.value("network", self.template)
-        before: list[Any] = [None, *self.lasts]
+        cluster, template = self.cluster, self.cluster.value("network", self._template)
+        scaling = self.scalings[1]
+        lasts = self.lasts if scaling is None else map(scaling.forward, self.lasts)
+        before: list[Any] = [None, *lasts]
 
         def end_state(i: int, state: Any) -> Any:
             start = (state, before[i]) if self.shards[i].continues else None
@@ -153,7 +183,7 @@ class ShardedProblem(Problem):
         self, stage: str, function: Callable[..., Any], fold: Fold, *arguments: Any
     ) -> Any:
         """Return the merged results of a function for all shards that have rows of a fold."""
-        cluster, template = self.cluster, self.cluster.value("network", self.template)
+        cluster, template = self.cluster, self.cluster.value("network", self._template)
         tasks, series = [], None
         for shard, (halo, start) in zip(self.shards, self._starts, strict=True):
             part = _fold_of_shard(shard, fold, 0 if halo is None else len(halo[1]))
@@ -180,7 +210,7 @@ def _fold_of_shard(shard: Shard, fold: Fold, skip: int) -> Fold | None:
 
 
 @dataclass(frozen=True, eq=False)
-class ShardedRound(Round):
+class ShardedResiduals(WeightResiduals):
     """Weights w (N', k) whose residuals stay on the workers."""
 
     problem: ShardedProblem
@@ -282,10 +312,14 @@ def _sum_over_time(
     return sums, None if alone is None else alone.gather(Gram, fold).statistics
 
 
+def _count_targets(problem: Problem, fold: Fold, _: bool) -> Array:
+    return problem.counts(fold.train)
+
+
 def _sum_squares(problem: Problem, fold: Fold, _: bool) -> Array:
     return problem.squares(fold.train)
 
 
 def _sum_residuals(problem: Problem, fold: Fold, _: bool, w: Array) -> tuple[Array, Array, Array]:
-    weighted = problem.round(fold.train, w)
-    return weighted.scatter, weighted.onto, weighted.size**2
+    residuals = problem.with_weights(fold.train, w)
+    return residuals.scatter, residuals.onto, residuals.size**2

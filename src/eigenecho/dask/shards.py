@@ -22,6 +22,7 @@ from eigenecho.errors import bad_argument, not_finite
 from eigenecho.estimators.validation import ROWS
 from eigenecho.scaling import Spread
 from eigenecho.series import as_table
+from eigenecho.training import check_same_length
 from eigenecho.types import Array
 
 SOURCES = "a dask array (T, D) chunked along time, a list of them, or a list of delayed series"
@@ -137,7 +138,7 @@ def _split_arrays(u: Any, y: Any, y_name: str, number: int, which: str) -> list[
         if array is not None:
             _check_array(array, name, which)
     if u is not None and y is not None:
-        check_lengths(len(u), len(y), which, y_name)
+        check_same_length(len(u), len(y), which, y_name)
         y = y.rechunk({0: u.chunks[0]})
     counts = (y if u is None else u).chunks[0]
     D_in, D_out = (0 if part is None else math.prod(part.shape[1:]) for part in (u, y))
@@ -160,15 +161,6 @@ def _check_array(array: Any, name: str, which: str) -> None:
     if array.ndim == 2 and array.numblocks[1] > 1:
         remedy = f"Use {name}.rechunk({{1: -1}})."
         raise ValueError(f"{name} is split into chunks of columns{which}. {remedy}")
-
-
-def check_lengths(rows: int, targets: int, which: str = "", y_name: str = "y") -> None:
-    """Raise if inputs and targets differ in length."""
-    if rows != targets:
-        raise ValueError(
-            f"X and {y_name} have inconsistent lengths{which}: X has {rows} rows and {y_name} has "
-            f"{targets}."
-        )
 
 
 def _block_sources(u: Any, y: Any) -> list[Any]:
@@ -201,7 +193,6 @@ class RowChecks:
 
     dtype: Any
     gaps: bool
-    standardize: bool
     warmup: int
     tail: int
 
@@ -212,9 +203,9 @@ class ShardSummary:
 
     ``columns`` is (D_in, D_out); ``flat`` is True for targets of shape (rows,). ``head`` and
     ``tail`` are inputs and targets of the first rows of the first series, and of the last rows of
-    the shard. ``spreads`` of inputs and targets exist if columns are standardized. ``observed``
-    (D_out,) counts targets after the warmup that are not NaN, and ``same_gaps`` is True if all
-    columns have NaN in the same rows.
+    the shard, and ``spreads`` those of inputs and targets. ``observed`` (D_out,) counts targets
+    after the warmup that are not NaN, and ``same_gaps`` is True if all columns have NaN in the same
+    rows.
     """
 
     rows: int
@@ -222,7 +213,7 @@ class ShardSummary:
     flat: bool
     head: tuple[Array, Array]
     tail: tuple[Array, Array]
-    spreads: tuple[Spread, Spread] | None
+    spreads: tuple[Spread, Spread]
     observed: Array | int
     same_gaps: bool
 
@@ -248,7 +239,7 @@ def validate_shards(
 def _summarize(shard: Shard, checks: RowChecks) -> ShardSummary:
     parts = shard.load()
     u, y = shard.as_tables(parts, checks.dtype)
-    check_lengths(len(u), len(y), f" of {shard.name}")
+    check_same_length(len(u), len(y), f" of {shard.name}")
     if not len(y):
         raise ValueError(f"X has 0 rows in {shard.name}: expected at least one in each series.")
     shard.check_finite(u, "X")
@@ -267,7 +258,7 @@ def _summarize(shard: Shard, checks: RowChecks) -> ShardSummary:
         flat=np.ndim(parts[1]) == 1,
         head=(u[:head].copy(), y[:head].copy()),
         tail=(u[tail:].copy(), y[tail:].copy()),
-        spreads=(Spread.of(u), Spread.of(y)) if checks.standardize else None,
+        spreads=(Spread.of(u), Spread.of(y)),
         observed=observed,
         same_gaps=same_gaps,
     )

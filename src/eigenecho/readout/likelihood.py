@@ -22,7 +22,7 @@ rows, from those on the training rows and the degrees of freedom γ of the fit,
     Σ_d log [e_d / (1 − ρ γ/n)²],   e_d = ‖y_d across U‖² + Σ_i (Uᵀy_d)_i² (α / (S_i² + α))²
 
 with γ = Σ_i S_i² / (S_i² + α). With ρ = 1 it sometimes overfits; ρ = 1.2 is the usual remedy. The
-selected ridge is the likeliest of those whose error is within 2 % of the smallest.
+selected ridge is the likeliest of those whose error is within 2% of the smallest.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from eigenecho import threads
-from eigenecho.arrays import at, namespace
+from eigenecho.arrays import namespace, to_like
 from eigenecho.basis import separate
 from eigenecho.readout.gram import Gram
 from eigenecho.spectra import Spectrum
@@ -124,7 +124,7 @@ def _stein(spectrum: Spectrum, B: Array, moments: Moments, least: float, out: Ar
     n, D, xp = spectrum.real.size, len(B), namespace(moments.C)
     count = spectrum.real.size + spectrum.pairs.size
     modes = xp.asarray(np.concatenate([spectrum.real, spectrum.pairs]).astype(complex, copy=False))
-    b = separate(at(B, moments.C), n).T
+    b = separate(to_like(B, moments.C), n).T
     c = separate(moments.C[:D], n).T
     starts, stops = separate(moments.starts, n), separate(moments.stops, n)
     # c_i B_j + B_i (c_j − S B_j) is one product of width 2D.

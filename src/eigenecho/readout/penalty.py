@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from eigenecho import threads
-from eigenecho.arrays import at, namespace
+from eigenecho.arrays import namespace, to_like
 from eigenecho.basis import Basis
 from eigenecho.errors import bad_argument
 from eigenecho.schema import NOT_STORED
@@ -44,7 +44,7 @@ class Penalty:
         L = namespace(like).eye(self.size)
         L[: self.free] = 0.0
         if self.basis is not None:
-            L[-self.basis.units :, -self.basis.units :] = at(self.basis.Q, L)
+            L[-self.basis.units :, -self.basis.units :] = to_like(self.basis.Q, L)
         return L
 
     def diagonal(self, like: Array) -> Array:
@@ -59,7 +59,7 @@ class Penalty:
         M = xp.eye(self.size)
         M[: self.free] = 0.0
         if self.basis is not None and not xp.is_host:
-            Q = at(self.basis.Q, M)
+            Q = to_like(self.basis.Q, M)
             M[-len(Q) :, -len(Q) :] = Q.T @ Q
         elif self.basis is not None:
             _products(self.basis.Q, M[-self.basis.units :, -self.basis.units :])
@@ -70,14 +70,14 @@ class Penalty:
         out = namespace(w).array(w)
         out[: self.free] = 0.0
         if self.basis is not None:
-            out[-self.basis.units :] = at(self.basis.Q, w) @ w[-self.basis.units :]
+            out[-self.basis.units :] = to_like(self.basis.Q, w) @ w[-self.basis.units :]
         return out
 
     def apply(self, w: Array) -> Array:
         """Return M w for weights (N', D_out), without computing M."""
         out = self.times_root(w)
         if self.basis is not None:
-            out[-self.basis.units :] = at(self.basis.Q, w).T @ out[-self.basis.units :]
+            out[-self.basis.units :] = to_like(self.basis.Q, w).T @ out[-self.basis.units :]
         return out
 
     def unroot(self, A: Array) -> Array:

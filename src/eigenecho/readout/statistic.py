@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
-from eigenecho.arrays import moved, to_host
+from eigenecho.arrays import namespace, to_host
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Accumulator(Protocol):
     def where(self, like: Array) -> Self:
         """Return the same statistic on the device of an array."""
         *arrays, rows = vars(self).values()
-        parts = [*moved(arrays, like), rows]
+        parts = [*map(namespace(like).asarray, arrays), rows]
         return type(self)(*parts)
 
     def __reduce__(self) -> Any:

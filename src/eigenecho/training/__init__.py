@@ -1,7 +1,7 @@
 """Training: from series to the weights of a readout, in one batch, in parts, or row by row.
 
-Read in this order: ``problem`` (settings, series, and passes over their rows) → ``train`` (solver
-and ridge).
+Read in this order: ``settings`` → ``problem`` (series, and passes over their rows) → ``train``
+(solver and ridge).
 
 - ``structured``: a reservoir that settles within the series is trained from lagged correlations,
   which do not depend on the reservoir, so that ``search`` computes them once. Others are run, in
@@ -20,8 +20,17 @@ and ridge).
 - ``recursive``: a learner rotates each row into a triangle, O(N²), and never squares it.
 """
 
-from eigenecho.training.problem import SOLVERS, Problem, Settings, check_lengths, fill_missing, pose
+from eigenecho.training.problem import (
+    AbstractProblem,
+    Problem,
+    check_lengths,
+    check_same_length,
+    check_warmup,
+    fill_missing,
+    pose,
+)
 from eigenecho.training.recursive import RecursiveLeastSquares, TrainingState, check_rates
+from eigenecho.training.settings import SOLVERS, Settings
 from eigenecho.training.train import (
     Evidence,
     GroupEvidence,

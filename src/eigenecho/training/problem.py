@@ -1,129 +1,85 @@
-"""Training problems: settings, a drawn network and series, combined in one value."""
+"""Training problems: a drawn network and series, combined in one value."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from eigenecho.arrays import at, namespace, to_host
+from eigenecho.arrays import namespace, to_host, to_like
 from eigenecho.basis import Basis
-from eigenecho.checks import check_count, check_flag, check_known
 from eigenecho.errors import Words, bad_argument
 from eigenecho.kernels import costs
 from eigenecho.readout import Accumulator, Gram, Lags, PassResult, Penalty, Statistic, Triangle
-from eigenecho.reservoir import Cache, DrawnReservoir, Recipe, Reservoir, draw
+from eigenecho.reservoir import DrawnReservoir, Reservoir
 from eigenecho.rows import Block, Fold, SeriesRows, chunk_rows
-from eigenecho.scaling import Scaling
+from eigenecho.scaling import OutputRange, Scaling, Spread
 from eigenecho.series import shifted
 from eigenecho.threads import Lanes, thread_count
-from eigenecho.training.refine import Round
+from eigenecho.training.refine import SeriesResiduals, WeightResiduals
+from eigenecho.training.settings import Settings
 from eigenecho.training.structured import assemble_gram, lag_count, resonant_part, sums_over
-from eigenecho.types import Array, Seed
-
-SOLVERS = ("auto", "gram", "qr", "refined", "structured")
+from eigenecho.types import Array
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Checked parameters of ``LinearESN``: how a network is drawn and its readout trained.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AbstractProblem(ABC):
+    """A network to train, with passes over its rows wherever they are: all that ``train`` needs.
 
-    ``ridge`` holds one value, several to choose from, or is "auto".
-    """
+        argmin_w Σ ‖y(t) − x(t) w‖² + α ‖L w‖²,   x(t) = [1, y(t−1), r(t)]
 
-    recipe: Recipe = field(default_factory=Recipe)
-    feedback: bool = False
-    standardize: bool = False
-    penalty: str = "neuron"
-    ridge: Any = (1e-8,)
-    solver: str = "auto"
-    warmup: int = 0
-    fit_bias: bool = True
-    penalize_bias: bool = True
-    output_to_readout: bool = False
-    missing: str = "error"
-
-    def __post_init__(self) -> None:
-        for name in ("feedback", "standardize", "fit_bias", "penalize_bias", "output_to_readout"):
-            check_flag(getattr(self, name), name)
-        check_known(self.penalty, "penalty", ("neuron", "identity"))
-        check_known(self.solver, "solver", SOLVERS)
-        check_known(self.missing, "missing", ("error", "skip"))
-        check_count(self.warmup, "warmup", "a number of steps", 0)
-        if not isinstance(self.ridge, str) or self.ridge != "auto":
-            object.__setattr__(self, "ridge", _numbers(self.ridge))
-
-    @property
-    def compares(self) -> bool:
-        """True if several ridges are given, to choose from on held-out rows."""
-        return not isinstance(self.ridge, str) and len(self.ridge) > 1
-
-    @classmethod
-    def of(cls, params: Mapping[str, Any]) -> Settings:
-        """Return the settings that the parameters of an estimator describe."""
-
-        def own(kind: Any) -> dict[str, Any]:
-            return {f.name: params[f.name] for f in fields(kind) if f.name in params}
-
-        # The identity penalises the states at work: no eigenvectors are needed to draw it.
-        eigenvectors = params.get("penalty", "neuron") == "neuron"
-        return cls(Recipe(**own(Recipe), eigenvectors=eigenvectors), **own(cls))
-
-    def draw(self, D_in: int, D_out: int, seed: Seed, cache: Cache | None = None) -> DrawnReservoir:
-        """Draw a reservoir for the given numbers of inputs and outputs."""
-        return draw(self.recipe, D_in, D_out if self.feedback else 0, seed, cache)
-
-    def penalty_of(self, drawn: DrawnReservoir, D_out: int) -> Penalty:
-        """Return the penalty on the weights of a readout with ``D_out`` outputs."""
-        size = self.fit_bias + self.output_to_readout * D_out + drawn.reservoir.units
-        free = int(self.fit_bias and not self.penalize_bias)
-        return Penalty(size, free, drawn.basis if self.penalty == "neuron" else None)
-
-
-def _numbers(ridge: Any) -> tuple[float, ...]:
-    """Return one ridge or several as a tuple of numbers."""
-    values = np.atleast_1d(ridge)
-    fits = values.dtype.kind in "fiu" and values.ndim == 1 and values.size > 0
-    if not fits or not np.all(np.isfinite(values) & (values >= 0)):
-        raise bad_argument("ridge", ridge, "a finite number ≥ 0, a list of them, or 'auto'")
-    return tuple(map(float, values))
-
-
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """Rows x(t) = [1, y(t−1), r(t)] with targets y(t), and the penalty on their weights.
-
-        argmin_w Σ ‖y(t) − x(t) w‖² + α ‖L w‖²
-
-    Rows are computed again whenever they are needed, and never stored for a whole series.
-    ``fit_bias`` and ``output_to_readout`` say whether they have the first two parts.
-
-    ``inputs`` (T_i, D_in) and ``outputs`` (T_i, D_out) are in the network's units; ``scalings`` of
-    both lead there from the caller's units. Feedback and y(t−1) are driven by the true outputs.
-    ``starts`` holds an (r, y) that each series continues from, or None for zero. ``observed`` says
-    which targets (T_i, D_out) are observed, by default all: missing ones are 0 in ``outputs``, and
-    nothing is trained on them.
+    ``fit_bias`` and ``output_to_readout`` say whether rows have the first two parts. ``scalings``
+    of inputs and outputs lead from the caller's units to those of the network.
     """
 
     reservoir: Reservoir
-    inputs: Sequence[Array]
-    outputs: Sequence[Array]
     penalty: Penalty
     fit_bias: bool = True
     output_to_readout: bool = False
     basis: Basis | None = None
     scalings: tuple[Scaling | None, Scaling | None] = (None, None)
-    starts: Sequence[tuple[Array, Array] | None] | None = None
-    observed: Sequence[Array] | None = None
+
+    @classmethod
+    def of(cls, settings: Settings, drawn: DrawnReservoir, D_out: int, **rows: Any) -> Self:
+        """Return the problem of a drawn network; ``rows`` are the fields of the subclass."""
+        return cls(
+            reservoir=drawn.reservoir,
+            penalty=settings.penalty_of(drawn, D_out),
+            fit_bias=settings.fit_bias,
+            output_to_readout=settings.output_to_readout,
+            basis=drawn.basis,
+            **rows,
+        )
 
     @property
+    @abstractmethod
     def D_out(self) -> int:
         """Number of targets."""
-        return self.outputs[0].shape[1]
+
+    @property
+    @abstractmethod
+    def lengths(self) -> list[int]:
+        """Number of rows of each series."""
+
+    @property
+    @abstractmethod
+    def has_gaps(self) -> bool:
+        """True if targets may be missing."""
+
+    @property
+    def starts_from_zero(self) -> bool:
+        """True if no series continues from a state."""
+        return True
+
+    @property
+    def output_range(self) -> OutputRange | None:
+        """Range of the targets, for networks with features."""
+        return None
 
     @property
     def head(self) -> int:
@@ -133,21 +89,107 @@ class Problem:
     @property
     def size(self) -> int:
         """Number of columns N'."""
-        return self.head + self.reservoir.units
+        return self.head + self.reservoir.columns
 
     def flops(self, rows: int | None = None) -> float:
         """Return the operations of an orthogonal factorisation of so many rows, default all."""
-        return 2.0 * (sum(map(len, self.inputs)) if rows is None else rows) * self.size**2
+        return 2.0 * (sum(self.lengths) if rows is None else rows) * self.size**2
 
     @property
     def is_small(self) -> bool:
         """True if an orthogonal factorisation takes seconds at most."""
-        return self.flops() <= costs.QR_FLOPS
+        return self.flops() <= costs.MAX_QR_FLOPS
+
+    def everything(self, warmup: int) -> Block:
+        """Return all rows after the warmup."""
+        return [(warmup, length) for length in self.lengths]
+
+    def check_range(self, *statistics: Statistic) -> None:
+        """Raise if squares of the states overflow: the readout would be zero."""
+        if any(statistic.overflows for statistic in statistics):
+            raise self.reservoir.overflowed("squares of the states")
+
+    @property
+    @abstractmethod
+    def in_double(self) -> Self:
+        """The problem in double precision."""
+
+    @property
+    @abstractmethod
+    def parts(self) -> Sequence[tuple[Array, Self]]:
+        """The columns and the problem of each group of outputs with the same missing rows."""
+
+    @abstractmethod
+    def rescale_outputs(self, scaling: Scaling) -> Self:
+        """Return the problem with scaled targets; the caller's units stay the same."""
+
+    @abstractmethod
+    def counts(self, block: Block) -> Array:
+        """Return how many targets of each output are observed in a block, (D_out,)."""
+
+    @abstractmethod
+    def squares(self, block: Block) -> Array:
+        """Return ‖y_d‖² over a block, (D_out,), in float64; missing targets count as 0."""
+
+    @abstractmethod
+    def gather(
+        self, kind: type[Accumulator], fold: Fold, *, less: Array | None = None
+    ) -> PassResult:
+        """Return statistics of the training rows and of each held-out block, in one run.
+
+        ``less`` are weights (N', D_out) whose prediction is subtracted from the training targets.
+        Rows with a missing target are left out.
+        """
+
+    @abstractmethod
+    def gather_gram(self, block: Block) -> PassResult:
+        """Return XᵀX and XᵀY over a block from sums over time; only resonant modes need states."""
+
+    @abstractmethod
+    def with_weights(self, block: Block, w: Array) -> WeightResiduals:
+        """Return weights (N', k) and their residuals over a block, computed when they are used."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Problem(AbstractProblem):
+    """A problem with series in memory.
+
+    Rows are computed again whenever they are needed, and never stored for a whole series.
+    ``inputs`` (T_i, D_in) and ``outputs`` (T_i, D_out) are in the network's units. Feedback and
+    y(t−1) are driven by the true outputs. ``starts`` holds an (r, y) that each series continues
+    from, or None for zero. ``observed`` says which targets (T_i, D_out) are observed, by default
+    all: missing ones are 0 in ``outputs``, and nothing is trained on them.
+    """
+
+    inputs: Sequence[Array]
+    outputs: Sequence[Array]
+    starts: Sequence[tuple[Array, Array] | None] | None = None
+    observed: Sequence[Array] | None = None
+
+    @property
+    def D_out(self) -> int:
+        """Number of targets."""
+        return self.outputs[0].shape[1]
+
+    @property
+    def lengths(self) -> list[int]:
+        """Number of rows of each series."""
+        return [len(u) for u in self.inputs]
+
+    @property
+    def has_gaps(self) -> bool:
+        """True if targets are missing."""
+        return self.observed is not None
 
     @property
     def starts_from_zero(self) -> bool:
         """True if no series continues from a state."""
         return not any(start is not None for start in self.starts or ())
+
+    @property
+    def output_range(self) -> OutputRange | None:
+        """Range of the targets, for networks with features."""
+        return None if self.reservoir.is_linear else OutputRange.of(self._observed_outputs)
 
     @cached_property
     def in_double(self) -> Problem:
@@ -161,9 +203,10 @@ class Problem:
             outputs=[namespace(y).asarray(y, np.float64) for y in self.outputs],
         )
 
-    def everything(self, warmup: int) -> Block:
-        """Return all rows after the warmup."""
-        return [(warmup, len(u)) for u in self.inputs]
+    def rescale_outputs(self, scaling: Scaling) -> Problem:
+        """Return the problem with scaled targets; the caller's units stay the same."""
+        outputs = [scaling.forward(y) for y in self.outputs]
+        return replace(self, outputs=outputs, scalings=(self.scalings[0], scaling))
 
     def counts(self, block: Block) -> Array:
         """Return how many targets of each output are observed in a block, (D_out,)."""
@@ -192,6 +235,14 @@ class Problem:
             parts.append((np.array(columns), part))
         return parts
 
+    @property
+    def _observed_outputs(self) -> Sequence[Array]:
+        """Outputs with NaN for missing targets."""
+        if self.observed is None:
+            return self.outputs
+        pairs = zip(self.outputs, self.observed, strict=True)
+        return [np.where(observed, y, np.nan) for y, observed in pairs]
+
     def targets(self, block: Block) -> list[Array]:
         """Return the outputs over a block, (rows, D_out) for each series."""
         return [y[start:stop] for y, (start, stop) in zip(self.outputs, block, strict=True)]
@@ -218,18 +269,12 @@ class Problem:
             return self.reservoir.zero_state(self.inputs[series])
         return namespace(self.inputs[series]).array(start[0], self.reservoir.dtype)
 
-    # Passes over the rows. Rows that lie elsewhere, in shards, override these methods.
-
     def gather(
         self, kind: type[Accumulator], fold: Fold, *, less: Array | None = None
     ) -> PassResult:
-        """Return statistics of the training rows and of each held-out block, in one run.
-
-        ``less`` are weights (N', D_out) whose prediction is subtracted from the training targets.
-        Rows with a missing target are left out.
-        """
+        """Return statistics of the training rows and of each held-out block, in one run."""
         xp = namespace(self.inputs[0])
-        less = None if less is None else at(less, self.inputs[0])
+        less = None if less is None else to_like(less, self.inputs[0])
         held_out = [Triangle.empty(self.size, self.D_out, xp) for _ in fold.held_out]
         ends = []
         count = kind.lanes(sum(stop - start for start, stop in fold.train), self.size)
@@ -266,14 +311,9 @@ class Problem:
         direct = None if alone is None else alone.gather(Gram, Fold(block)).statistics
         return assemble_gram(self, sums, direct)
 
-    def round(self, block: Block, w: Array) -> Round:
-        """Return weights (N', k) with their residuals over a block."""
-        return Round(self, block, at(w, self.inputs[0]))
-
-    def check_range(self, *statistics: Statistic) -> None:
-        """Raise if squares of the states overflow: the readout would be zero."""
-        if any(statistic.overflows for statistic in statistics):
-            raise self.reservoir.overflowed("squares of the states")
+    def with_weights(self, block: Block, w: Array) -> SeriesResiduals:
+        """Return weights (N', k) and their residuals over a block, computed when they are used."""
+        return SeriesResiduals(self, block, to_like(w, self.inputs[0]))
 
     def squares(self, block: Block) -> Array:
         """Return ‖y_d‖² over a block, (D_out,), in float64; missing targets count as 0."""
@@ -323,17 +363,33 @@ def pose(
     observed = None
     if settings.missing == "skip":
         outputs, observed = fill_missing(outputs)
-    return Problem(
-        drawn.reservoir,
-        inputs,
-        outputs,
-        settings.penalty_of(drawn, outputs[0].shape[1]),
-        settings.fit_bias,
-        settings.output_to_readout,
-        drawn.basis,
-        (u_scaling, y_scaling),
+    problem = Problem.of(
+        settings,
+        drawn,
+        outputs[0].shape[1],
+        inputs=inputs,
+        outputs=outputs,
+        scalings=(u_scaling, y_scaling),
         observed=observed,
     )
+    if settings.recipe.features is None:
+        return problem
+    stops = [len(u) for u in inputs] if until is None else until
+    return _standardize_states(problem, [(settings.warmup, stop) for stop in stops])
+
+
+def _standardize_states(problem: Problem, block: Block) -> Problem:
+    """Return a problem whose features standardise the states by the rows of a block."""
+    reservoir = problem.reservoir
+    assert reservoir.features is not None
+    spread = Spread.of(np.zeros((0, reservoir.features.columns.size)))
+    for i, (start, stop) in enumerate(block):
+        drive, _ = problem.columns(i)
+        rows = SeriesRows(drive[:, :0], [(replace(reservoir, features=None), drive)])
+        for _, states in rows.chunks(start, stop, chunk_rows(drive, rows.size)):
+            spread = spread.merge(Spread.of(states[:, reservoir.features.columns]))
+    features = reservoir.features.standardized(spread.scaling)
+    return replace(problem, reservoir=replace(reservoir, features=features))
 
 
 def fill_missing(outputs: Sequence[Array]) -> tuple[Sequence[Array], list[Array] | None]:
@@ -361,15 +417,23 @@ def check_lengths(
         raise bad_argument("y", Words(f"{len(outputs)} series"), f"{len(inputs)} series, as X has")
     for i, (u, y) in enumerate(zip(inputs, outputs, strict=True)):
         which = f" of series {i}" if len(inputs) > 1 else ""
-        if len(u) != len(y):
-            raise ValueError(
-                f"X and y have inconsistent lengths{which}: X has {len(u)} rows and y has "
-                f"{len(y)}. Each row of y is the target at the same row of X."
-            )
-        if warmup >= len(u):
-            remedy = "Lower warmup or drop the short series."
-            if len(u) < u.shape[1]:
-                remedy = "Transpose X if time runs along its columns, or lower warmup."
-            raise bad_argument(
-                "warmup", warmup, f"fewer steps than the {len(u)} rows{use}{which}", remedy
-            )
+        check_same_length(len(u), len(y), which)
+        check_warmup(warmup, len(u), u.shape[1], f"{use}{which}")
+
+
+def check_same_length(rows: int, targets: int, which: str = "", y_name: str = "y") -> None:
+    """Raise if a series has another number of inputs than of targets."""
+    if rows != targets:
+        raise ValueError(
+            f"X and {y_name} have inconsistent lengths{which}: X has {rows} rows and {y_name} has "
+            f"{targets}. Each row of {y_name} belongs to the same row of X."
+        )
+
+
+def check_warmup(warmup: int, rows: int, columns: int, which: str = "") -> None:
+    """Raise if no row of inputs (rows, columns) is left after the warmup."""
+    if warmup >= rows:
+        remedy = "Lower warmup or drop the short series."
+        if rows < columns:
+            remedy = "Transpose X if time runs along its columns, or lower warmup."
+        raise bad_argument("warmup", warmup, f"fewer steps than the {rows} rows{which}", remedy)

@@ -7,6 +7,7 @@ network on the series, errors of XᵀX affect only the speed of convergence, not
 from __future__ import annotations
 
 import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
@@ -17,12 +18,12 @@ import numpy as np
 from eigenecho import kernels
 from eigenecho.arrays import namespace
 from eigenecho.readout import NormalEquations, against, correlate
-from eigenecho.rows import Block
+from eigenecho.rows import Block, SeriesRows, chunk_rows
 from eigenecho.training.structured import lag_count, sum_states
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
-    from eigenecho.training.problem import Problem
+    from eigenecho.training.problem import AbstractProblem, Problem
 
 ROUNDS = 12
 """Largest number of refinements."""
@@ -72,12 +73,47 @@ class WeightedRows(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Round:
-    """Weights w (N', k) and their residuals over a block."""
+class WeightResiduals(ABC):
+    """Weights w (N', k) and sums of their residuals E = Y − X w over a block of a problem."""
 
-    problem: Problem
+    problem: AbstractProblem
     block: Block
     w: Array
+
+    @property
+    @abstractmethod
+    def onto(self) -> Array:
+        """XᵀE, (N', k)."""
+
+    @property
+    @abstractmethod
+    def scatter(self) -> Array:
+        """EᵀE, (k, k)."""
+
+    @property
+    @abstractmethod
+    def squares(self) -> Array:
+        """‖e_d‖² of the residuals, (k,)."""
+
+    @property
+    @abstractmethod
+    def size(self) -> Array:
+        """‖X w‖ of each output, (k,)."""
+
+    def gradient(self, system: LinearSystem) -> Array:
+        """Return XᵀE − αM w."""
+        return self.onto - system.pull(self.w)
+
+    def moved(self, step: Array) -> Self:
+        """Return w + step with its residuals."""
+        return replace(self, w=self.w + step)
+
+
+@dataclass(frozen=True, eq=False)
+class SeriesResiduals(WeightResiduals):
+    """Residuals of series in memory, computed by running the network."""
+
+    problem: Problem
 
     @cached_property
     def left(self) -> list[Array]:
@@ -88,14 +124,6 @@ class Round:
     def onto(self) -> Array:
         """XᵀE, (N', k)."""
         return project(self.problem, self.block, self.left)
-
-    def gradient(self, system: LinearSystem) -> Array:
-        """Return XᵀE − αM w."""
-        return self.onto - system.pull(self.w)
-
-    def moved(self, step: Array) -> Self:
-        """Return the round of w + step."""
-        return replace(self, w=self.w + step)
 
     @property
     def scatter(self) -> Array:
@@ -139,7 +167,7 @@ class RefinedWeights:
     ``moved`` (k,) bounds the change of each output by this step: √(‖Xδ‖² + α‖Lδ‖²).
     """
 
-    last: Round
+    last: WeightResiduals
     step: Array
     moved: Array
 
@@ -158,7 +186,7 @@ class RefinedWeights:
         return scatter - cross - cross.T
 
 
-def refine(first: Round, system: NormalEquations) -> RefinedWeights | None:
+def refine(first: WeightResiduals, system: NormalEquations) -> RefinedWeights | None:
     """Refine weights until all digits are right; return None if that does not converge.
 
     ``first`` holds the plain solution of the normal equations.
@@ -211,17 +239,25 @@ def residuals(problem: Problem, block: Block, w: Array) -> list[Array]:
 def fitted_values(problem: Problem, block: Block, w: Array) -> list[Array]:
     """Return X w over a block, (rows, k) for each series, for any number k of columns."""
     reservoir, k = problem.reservoir, problem.head
+    if reservoir.features is not None:
+        return [_fitted_rows(problem.rows(i), *rows, w) for i, rows in enumerate(block)]
     xp = namespace(w)
     weights = xp.ascontiguousarray(w[k:].T)
     products = []
     for i, (start, stop) in enumerate(block):
         drive, head = problem.columns(i)
         out = xp.empty((stop, w.shape[1]))
-        kernels.outputs(reservoir.form, reservoir.B, drive[:stop], weights, problem.start(i), out)
+        kernels.read_out(reservoir.form, reservoir.B, drive[:stop], weights, problem.start(i), out)
         out = out[start:]
         out += head[start:stop] @ w[:k]
         products.append(out)
     return products
+
+
+def _fitted_rows(rows: SeriesRows, start: int, stop: int, w: Array) -> Array:
+    """Return X w over the rows of one series, from the rows themselves."""
+    chunks = rows.chunks(start, stop, chunk_rows(rows.head, rows.size))
+    return np.concatenate([X @ w for _, X in chunks] or [np.empty((0, w.shape[1]))])
 
 
 def project(problem: Problem, block: Block, residual: list[Array]) -> Array:

@@ -29,18 +29,18 @@ from eigenecho.transition import Diagonal
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
-    from eigenecho.training.problem import Problem
+    from eigenecho.training.problem import AbstractProblem, Problem
 
 
-def applies(problem: Problem) -> bool:
+def applies(problem: AbstractProblem) -> bool:
     """Return True if sums over time can replace states: a diagonal W with few resonant modes."""
     reservoir = problem.reservoir
     if not isinstance(reservoir.transition, Diagonal) or not problem.starts_from_zero:
         return False
-    if problem.observed is not None:  # no row can be left out of the identity
+    if problem.has_gaps or reservoir.features is not None:  # the identity needs all states
         return False
     spectrum = reservoir.spectrum
-    longest = max(map(len, problem.inputs))
+    longest = max(problem.lengths)
     if spectrum.radius > 1 and longest * np.log(spectrum.radius) > np.log(1e3):
         return False
     columns = len(reservoir.B) + problem.head + problem.D_out
@@ -79,7 +79,9 @@ def resonant_part(problem: Problem) -> Problem | None:
     return replace(alone, fit_bias=False, output_to_readout=False, basis=None)
 
 
-def assemble_gram(problem: Problem, sums: Lags | Moments, direct: Gram | None) -> PassResult:
+def assemble_gram(
+    problem: AbstractProblem, sums: Lags | Moments, direct: Gram | None
+) -> PassResult:
     """Return XᵀX and XᵀY of all columns from sums over time and sums of resonant modes."""
     reservoir, spectrum = problem.reservoir, problem.reservoir.spectrum
     if isinstance(sums, Lags):
@@ -93,19 +95,19 @@ def assemble_gram(problem: Problem, sums: Lags | Moments, direct: Gram | None) -
     return PassResult(statistics, [], list(sums.stops))
 
 
-def lag_count(problem: Problem) -> int | None:
+def lag_count(problem: AbstractProblem) -> int | None:
     """Return the number of lags to correlate; None if the reservoir should be run instead."""
     K = settling_steps(problem.reservoir.form)
-    steps, units = sum(map(len, problem.inputs)), problem.reservoir.units
-    if not problem.starts_from_zero or min(map(len, problem.inputs)) <= K:
+    steps, units = sum(problem.lengths), problem.reservoir.units
+    if not problem.starts_from_zero or min(problem.lengths) <= K:
         return None
     D = len(problem.reservoir.B)
     E = D + problem.head + problem.D_out
-    if 8 * E * D * transform_length(steps, int(K)) > costs.SPECTRA_BYTES:
+    if 8 * E * D * transform_length(steps, int(K)) > costs.MAX_CORRELATION_BYTES:
         return None
-    by_lags = costs.CORRELATION * steps * (D + E + costs.PAIR * D * E)
-    by_lags += costs.STEP * K * units * (E + 2)
-    by_steps = steps * units * (costs.STEP + costs.SUM * E)
+    by_lags = costs.CORRELATION_NS * steps * (D + E + costs.CORRELATION_PAIR_COST * D * E)
+    by_lags += costs.STATE_SUM_NS * K * units * (E + 2)
+    by_steps = steps * units * (costs.STATE_SUM_NS + costs.STATE_SUM_COLUMN_NS * E)
     return int(K) if by_lags < by_steps else None
 
 

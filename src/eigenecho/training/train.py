@@ -29,8 +29,9 @@ from eigenecho.readout import (
 )
 from eigenecho.rows import Block, Fold
 from eigenecho.threads import one_blas_thread
-from eigenecho.training.problem import Problem, Settings
+from eigenecho.training.problem import AbstractProblem
 from eigenecho.training.refine import RefinedWeights, refine
+from eigenecho.training.settings import Settings
 from eigenecho.training.structured import applies
 from eigenecho.types import Array, NonNegative, UnboundedArray
 
@@ -192,14 +193,14 @@ class TrainedReadout:
 
 
 @one_blas_thread()
-def train(problem: Problem, settings: Settings) -> TrainedReadout:
+def train(problem: AbstractProblem, settings: Settings) -> TrainedReadout:
     """Train a readout, each output on the rows where it is observed.
 
         w_d = argmin Σ_{t: y_d(t) is observed} (y_d(t) − x(t) w)² + α ‖L w‖²
 
     One ridge is selected for all outputs. Outputs with the same missing rows are trained together.
     """
-    if problem.observed is not None and settings.solver == "structured":
+    if problem.has_gaps and settings.solver == "structured":
         expected = "another solver if targets are missing: sums over time cannot leave rows out"
         raise bad_argument("solver", "structured", expected, "Use solver='auto'.")
     columns, parts = zip(*problem.parts, strict=True)
@@ -210,13 +211,13 @@ def train(problem: Problem, settings: Settings) -> TrainedReadout:
     trained = [_train_group(part, settings) for part in parts]
     groups = tuple(result.evidence.groups[0] for result in trained)
     evidence = Evidence(groups, columns, np.empty(0))
-    left = problem.in_double.round(problem.everything(settings.warmup), evidence.weights)
+    left = problem.in_double.with_weights(problem.everything(settings.warmup), evidence.weights)
     # A solver that failed and fell back to QR would do so again.
     solver = next((result.solver for result in trained if result.solver != "qr"), "qr")
     return TrainedReadout(replace(evidence, scatter=to_host(left.scatter)), solver, trained[-1].end)
 
 
-def _train_group(problem: Problem, settings: Settings) -> TrainedReadout:
+def _train_group(problem: AbstractProblem, settings: Settings) -> TrainedReadout:
     """Train outputs that are observed at the same rows."""
     fold, solver = _split(problem, settings), _select_solver(problem, settings.solver)
     if solver in ("refined", "structured"):
@@ -227,23 +228,25 @@ def _train_group(problem: Problem, settings: Settings) -> TrainedReadout:
     return _directly(problem, settings, solver, fold)
 
 
-def _select_solver(problem: Problem, solver: str) -> str:
+def _select_solver(problem: AbstractProblem, solver: str) -> str:
     """Return the solver to try first; "qr" follows if it cannot reach all digits."""
     if solver not in ("auto", "structured"):
         return solver
-    if (solver == "structured" or problem.flops() > costs.QUICK_FLOPS) and applies(problem):
+    if problem.reservoir.features is not None:
+        return "qr"
+    if (solver == "structured" or problem.flops() > costs.QUICK_QR_FLOPS) and applies(problem):
         return "structured"
     return "qr" if problem.is_small else "refined"
 
 
-def _split(problem: Problem, settings: Settings) -> Fold:
+def _split(problem: AbstractProblem, settings: Settings) -> Fold:
     """Return the rows to train on, and the last rows held out if ridges are compared."""
     if settings.compares:
         return hold_out(problem, settings)
     return Fold(problem.everything(settings.warmup))
 
 
-def hold_out(problem: Problem, settings: Settings) -> Fold:
+def hold_out(problem: AbstractProblem, settings: Settings) -> Fold:
     """Return all rows after the warmup, the last fifth of each series held out."""
     everything = problem.everything(settings.warmup)
     cuts = [stop - round(HELD_OUT * (stop - start)) for start, stop in everything]
@@ -255,7 +258,9 @@ def hold_out(problem: Problem, settings: Settings) -> Fold:
     return Fold(train, (last,))
 
 
-def _directly(problem: Problem, settings: Settings, solver: str, fold: Fold) -> TrainedReadout:
+def _directly(
+    problem: AbstractProblem, settings: Settings, solver: str, fold: Fold
+) -> TrainedReadout:
     """Solve normal equations without refinement, or an orthogonal factorisation."""
     gathered = problem.gather(Gram if solver == "gram" else Triangle, fold)
     total, held_out, ends = gathered
@@ -273,7 +278,7 @@ def _directly(problem: Problem, settings: Settings, solver: str, fold: Fold) -> 
         scatter, XtE = left.EtE, left.XtE
     elif ridge == 0 or problem.reservoir.dtype != np.float64:
         # For rounded states, and for weights without a ridge, the residuals need another pass.
-        scatter = to_host(double.round(whole, solution).scatter)
+        scatter = to_host(double.with_weights(whole, solution).scatter)
     else:
         scatter = to_host(total.scatter(solution))
     group = GroupEvidence(total, penalty, ridge, weights, scatter, XtE)
@@ -281,7 +286,7 @@ def _directly(problem: Problem, settings: Settings, solver: str, fold: Fold) -> 
 
 
 def _refined(
-    problem: Problem, settings: Settings, solver: str, fold: Fold
+    problem: AbstractProblem, settings: Settings, solver: str, fold: Fold
 ) -> TrainedReadout | None:
     """Refine normal equations on true residuals; return None if that does not converge."""
     penalty, ridges = problem.penalty, settings.ridge
@@ -300,7 +305,7 @@ def _refined(
         system = NormalEquations.of(total.XtX, penalty, ridge, M)
         if system is None or (ridge == 0 and not system.is_regular):
             return None
-        return refine(problem.round(block, system.solve(total.XtY)), system)
+        return refine(problem.with_weights(block, system.solve(total.XtY)), system)
 
     ridge = ridges[0]
     for last in fold.held_out:
@@ -312,7 +317,7 @@ def _refined(
             refined = solve(fold.train, candidate)
             if refined is None:
                 return None
-            left = to_host(problem.round(last, refined.w).squares)
+            left = to_host(problem.with_weights(last, refined.w).squares)
             errors.append(np.mean(left / np.where(size > 0, size, 1.0)))
         ridge = ridges[lowest(errors)]
         total = total.merge(more)
@@ -324,7 +329,7 @@ def _refined(
     return TrainedReadout(evidence, solver, to_host(ends[-1]), log_density)
 
 
-def _sums(problem: Problem, solver: str, block: Block) -> PassResult:
+def _sums(problem: AbstractProblem, solver: str, block: Block) -> PassResult:
     """Return normal equations of a block, from sums over time or from states."""
     if solver == "structured":
         return problem.gather_gram(block)
@@ -335,7 +340,7 @@ def _sums(problem: Problem, solver: str, block: Block) -> PassResult:
 
 
 def select_ridge(
-    problems: Sequence[Problem],
+    problems: Sequence[AbstractProblem],
     settings: Settings,
     fold: Fold,
     gathered: Sequence[PassResult] | None = None,
@@ -358,7 +363,9 @@ def select_ridge(
     return _select(problems, settings, fold, gathered)
 
 
-def _gather(problems: Sequence[Problem], kind: type[Statistic], fold: Fold) -> list[PassResult]:
+def _gather(
+    problems: Sequence[AbstractProblem], kind: type[Statistic], fold: Fold
+) -> list[PassResult]:
     gathered = [problem.gather(kind, fold) for problem in problems]
     for problem, (total, held_out, _) in zip(problems, gathered, strict=True):
         problem.check_range(total, *held_out)
@@ -366,7 +373,10 @@ def _gather(problems: Sequence[Problem], kind: type[Statistic], fold: Fold) -> l
 
 
 def _select(
-    problems: Sequence[Problem], settings: Settings, fold: Fold, gathered: Sequence[PassResult]
+    problems: Sequence[AbstractProblem],
+    settings: Settings,
+    fold: Fold,
+    gathered: Sequence[PassResult],
 ) -> SelectedRidge:
     pairs = list(zip(problems, gathered, strict=True))
     if settings.ridge != "auto":

@@ -1,0 +1,99 @@
+"""Settings of training: the checked parameters of an estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+from eigenecho.checks import check_count, check_flag, check_known
+from eigenecho.errors import bad_argument
+from eigenecho.readout import Penalty
+from eigenecho.reservoir import Cache, DrawnReservoir, Recipe, draw
+from eigenecho.transition import DelayLine
+from eigenecho.types import Seed
+
+SOLVERS = ("auto", "gram", "qr", "refined", "structured")
+
+FEATURE_SOLVERS = ("auto", "gram", "qr")
+"""Solvers of readouts of features; the others need rows that are linear in the data."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Checked parameters of ``LinearESN``: how a network is drawn and its readout trained.
+
+    ``ridge`` holds one value, several to choose from, or is "auto" or "loop".
+    """
+
+    recipe: Recipe = field(default_factory=Recipe)
+    feedback: bool = False
+    standardize: bool = False
+    penalty: str = "neuron"
+    ridge: Any = (1e-8,)
+    solver: str = "auto"
+    warmup: int = 0
+    fit_bias: bool = True
+    penalize_bias: bool = True
+    output_to_readout: bool = False
+    missing: str = "error"
+
+    def __post_init__(self) -> None:
+        for name in ("feedback", "standardize", "fit_bias", "penalize_bias", "output_to_readout"):
+            check_flag(getattr(self, name), name)
+        check_known(self.penalty, "penalty", ("neuron", "identity"))
+        check_known(self.solver, "solver", SOLVERS)
+        check_known(self.missing, "missing", ("error", "skip"))
+        check_count(self.warmup, "warmup", "a number of steps", 0)
+        if self.has_features and self.solver not in FEATURE_SOLVERS:
+            expected = f"one of {', '.join(FEATURE_SOLVERS)} with features or a delay line"
+            raise bad_argument("solver", self.solver, expected)
+        if not isinstance(self.ridge, str) or self.ridge not in ("auto", "loop"):
+            object.__setattr__(self, "ridge", _numbers(self.ridge))
+
+    @property
+    def has_features(self) -> bool:
+        """True if the readout sees features of the states or, of a delay line, some of them."""
+        recipe = self.recipe
+        return recipe.features is not None or isinstance(recipe.spectrum, DelayLine)
+
+    @property
+    def compares(self) -> bool:
+        """True if several ridges are given, to choose from on held-out rows."""
+        return not isinstance(self.ridge, str) and len(self.ridge) > 1
+
+    @classmethod
+    def of(cls, params: Mapping[str, Any]) -> Settings:
+        """Return the settings that the parameters of an estimator describe."""
+
+        def own(kind: Any) -> dict[str, Any]:
+            return {f.name: params[f.name] for f in fields(kind) if f.name in params}
+
+        # The identity penalises the states at work: no eigenvectors are needed to draw it.
+        eigenvectors = params.get("penalty", "neuron") == "neuron"
+        return cls(Recipe(**own(Recipe), eigenvectors=eigenvectors), **own(cls))
+
+    def draw(self, D_in: int, D_out: int, seed: Seed, cache: Cache | None = None) -> DrawnReservoir:
+        """Draw a reservoir for the given numbers of inputs and outputs."""
+        return draw(self.recipe, D_in, D_out if self.feedback else 0, seed, cache)
+
+    def penalty_of(self, drawn: DrawnReservoir, D_out: int) -> Penalty:
+        """Return the penalty on the weights of a readout with ``D_out`` outputs.
+
+        Weights of features are penalised by the identity, like those of standardised states.
+        """
+        size = self.fit_bias + self.output_to_readout * D_out + drawn.reservoir.columns
+        free = int(self.fit_bias and not self.penalize_bias)
+        is_neuron = self.penalty == "neuron" and drawn.reservoir.features is None
+        return Penalty(size, free, drawn.basis if is_neuron else None)
+
+
+def _numbers(ridge: Any) -> tuple[float, ...]:
+    """Return one ridge or several as a tuple of numbers."""
+    values = np.atleast_1d(ridge)
+    fits = values.dtype.kind in "fiu" and values.ndim == 1 and values.size > 0
+    if not fits or not np.all(np.isfinite(values) & (values >= 0)):
+        raise bad_argument("ridge", ridge, "a finite number ≥ 0, a list of them, 'auto' or 'loop'")
+    return tuple(map(float, values))
