@@ -93,7 +93,14 @@ def networks():
         "matrix": fitted(2, spectrum=matrix(), warmup=2),
         "generator": ee.LinearESN(8, feedback=True, ridge=1e-3, seed=0).fit(None, WAVES[:, 0]),
         "named": named.fit(frame[:-1], frame[1:]),
+        "features": fitted(2, features=ee.features.joined("quadratic", *random_features())),
+        "delay line": fitted(2, spectrum=ee.delay_line(2, spacing=3), features="quadratic"),
+        "linear delay line": fitted(2, spectrum=ee.delay_line(3), dtype="float32"),
     }
+
+
+def random_features():
+    return ee.features.cosines(3, seed=1), ee.features.tanh(2, scale=0.5)
 
 
 def forecasters():
@@ -142,7 +149,15 @@ def templates():
     made = networks()
     objects = [(esn, {}) for esn in made.values()]
     objects += [(made[name], {"statistics": True}) for name in ("plain", "everything", "gram")]
-    for name in ("plain", "everything", "dense", "sparse", "sparse float32"):
+    for name in (
+        "plain",
+        "everything",
+        "dense",
+        "sparse",
+        "sparse float32",
+        "features",
+        "delay line",
+    ):
         objects.append((made[name].model_, {}))
         objects.append((made[name].stream(made[name].final_state_), {}))
     for name in ("plain", "identity", "everything float32", "sparse", "gram"):
@@ -386,6 +401,10 @@ def change_bytes(rng, data):
 # Use of loaded objects ------------------------------------------------------------------------
 
 
+UNAVAILABLE = "not available with features or a delay line"
+"""Part of an error message of networks with features."""
+
+
 def finite(*arrays):
     for array in arrays:
         assert np.all(np.isfinite(array)), "an output that is no number"
@@ -416,14 +435,23 @@ def use_model(model):
         finite(outputs)
     assert model.inference(5) in ("scan", "convolution", "closed loop")
     model.matrices("work")
-    allowed(lambda: model.matrices("neuron"), "neuron basis is unknown")
+    allowed(lambda: model.matrices("neuron"), "neuron basis is unknown", UNAVAILABLE)
     # Eigenvalues of a matrix can overflow although its entries do not.
     allowed(lambda: model.effective_radius, "a list of finite numbers")
     if model.D_in == model.D_out or (model.D_in == 0 and model.closed):
         context = np.ones((4, model.D_out))
-        allowed(lambda: finite(model.forecast(3, context)))
+        use_forecast(model, context)
     use_stream(model.stream())
-    use_learner(model.learner(0.1))
+    learner = allowed(lambda: model.learner(0.1), UNAVAILABLE)
+    if learner is not None:
+        use_learner(learner)
+
+
+def use_forecast(network, *context):
+    """Forecast; with features, a forecast that diverges is NaN."""
+    result = allowed(lambda: network.forecast(3, *context))
+    if result is not None and getattr(network, "model_", network).output_range is None:
+        finite(result)
 
 
 def use_stream(stream):
@@ -466,16 +494,17 @@ def use_esn(esn):
         if esn._fitted.evidence is not None and esn.warmup < 6:
             allowed(lambda: deepcopy(esn).partial_fit(X, y))
     if model.D_in == model.D_out or (model.D_in == 0 and model.closed):
-        allowed(lambda: finite(esn.forecast(3)))
+        use_forecast(esn)
         if knows_noise(esn._fitted):
-            allowed(lambda: esn.forecast(3, interval=0.9))
+            allowed(lambda: esn.forecast(3, interval=0.9), UNAVAILABLE)
         assert getattr(esn, "closed_loop_radius_", 0.0) >= 0
     spectrum = allowed(lambda: esn.spectrum_, "a list of finite numbers")
     assert spectrum is None or spectrum.units == model.units
     use_stream(esn.stream(esn.final_state_))
     if esn._fitted.evidence is not None and esn.ridge_ > 0:
         words = "the normal equations definite"  # a fit with too small a ridge also fails
-        made = allowed(lambda: esn.learner(esn.final_state_), words, "one finite number > 0")
+        others = "one finite number > 0", UNAVAILABLE
+        made = allowed(lambda: esn.learner(esn.final_state_), words, *others)
         if made is not None:
             use_learner(made)
 
@@ -502,7 +531,7 @@ def use_forecaster(forecaster):
     if panel.known_names and kind in ("single", "columns", "list"):
         X = np.ones((horizon, len(panel.known_names)))
         X = [X] * len(panel) if kind == "list" else X
-    words = "X in fit has", "the range of numbers"
+    words = "X in fit has", "the range of numbers", "modes that do not overflow"
     made = allowed(lambda: forecaster.predict(X=X), *words)
     if made is not None:
         asked = {"interval": 0.9}, {"quantiles": [0.1, 0.5]}

@@ -28,13 +28,14 @@ HEAVY = [
     "joblib",
     "reservoirpy",
     "sktime",
+    "aeon",
     "torch",
     "triton",
     "dask",
     "distributed",
 ]
 DRAWING = {"matplotlib", "typer", "rich", "jinja2"}
-OTHERS = {"reservoirpy", "sktime", "torch", "jax", "dask", "distributed"}
+OTHERS = {"reservoirpy", "sktime", "aeon", "torch", "jax", "dask", "distributed"}
 OPTIONAL = DRAWING | OTHERS | {"pandas", "polars", "pyarrow", "joblib", "threadpoolctl"}
 
 LAYERS = [
@@ -45,19 +46,20 @@ LAYERS = [
     {"spectra"},
     {"basis"},
     {"kernels"},
+    {"features"},
     {"transition"},
     {"reservoir"},
     {"rows"},
     {"readout"},
     {"training"},
-    {"reduction"},
+    {"reduction", "export"},
     {"model"},
     {"plots", "pages"},
     {"data"},
-    {"forecasting"},
+    {"forecasting", "classify"},
     {"convert"},
     {"estimators"},
-    {"grid_search"},
+    {"grid_search", "loading"},
     {"interop"},
     {"dask"},
     {"paper"},
@@ -166,7 +168,8 @@ def test_training_needs_no_optional_package():
 
 
 def test_missing_library_is_named():
-    modules = {"reservoirpy": "interop.reservoirpy", "sktime": "interop.sktime", "dask": "dask"}
+    libraries = ("reservoirpy", "sktime", "aeon")
+    modules = {name: f"interop.{name}" for name in libraries} | {"dask": "dask"}
     process = fresh(
         "import importlib, json, sys\n"
         "said = {}\n"
@@ -418,3 +421,18 @@ def test_late_imports_and_cycles_are_found():
     assert module_of("eigenecho.kernels.compiled.steps.step") == "eigenecho.kernels.compiled.steps"
     assert circle({"a": {"b"}, "b": {"c"}, "c": set()}) is None
     assert set(circle({"a": {"b"}, "b": {"c"}, "c": {"a"}})) == {"a", "b", "c"}
+
+
+def test_running_a_saved_model_needs_neither_scikit_learn_nor_pandas(tmp_path):
+    series = eigenecho.tasks.mso(2, steps=60)
+    esn = eigenecho.LinearESN(5, ridge=1e-3, seed=0).fit(series[:-1], series[1:])
+    for saved in (esn.model_, esn.stream()):
+        saved.save(tmp_path / "file")
+        code = (
+            "import json, sys, eigenecho\n"
+            f"thing = eigenecho.load({str(tmp_path / 'file')!r})\n"
+            "stream = thing if hasattr(thing, 'step') else thing.stream()\n"
+            "stream.step([0.5])\n"
+            "print(json.dumps(sorted({'sklearn', 'pandas', 'narwhals'} & set(sys.modules))))"
+        )
+        assert fresh(code) == []

@@ -11,8 +11,8 @@ import pytest
 from optional import PACKAGES, optional
 
 ABSENT = PACKAGES | {
-    "dask", "distributed", "hyperopt", "hypothesis", "mpmath", "numpydoc", "polars", "pyarrow",
-    "sktime", "torch",
+    "aeon", "dask", "distributed", "hyperopt", "hypothesis", "mpmath", "numpydoc", "polars",
+    "pyarrow", "sktime", "torch",
 }  # fmt: skip
 
 COLLECT = f"""

@@ -23,6 +23,7 @@ from sklearn.pipeline import make_pipeline
 import eigenecho as ee
 from eigenecho import LinearESN, LinearModel, Spectrum, schema, storage, tasks
 from eigenecho.errors import StorageError
+from eigenecho.estimators.stored import STORED_FORMS
 from eigenecho.reservoir import Reservoir
 
 pd = pytest.importorskip("pandas")
@@ -397,7 +398,7 @@ def test_another_process_loads_a_network(tmp_path):
         "import sys, numpy as np, eigenecho as ee\n"
         f"esn = ee.load({str(tmp_path / 'model')!r})\n"
         f"np.save({str(tmp_path / 'answer.npy')!r}, esn.predict(ee.tasks.mso(3, steps=300)))\n"
-        "assert 'pickle' not in {**vars(ee.estimators.saved), **vars(ee.storage)}\n"
+        "assert 'pickle' not in {**vars(ee.estimators.stored), **vars(ee.storage)}\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
     np.testing.assert_array_equal(np.load(tmp_path / "answer.npy"), esn.predict(X))
@@ -938,7 +939,7 @@ def test_numbers_beyond_single_precision(name, value, tmp_path):
 
 def test_missing_folder(tmp_path):
     esn = LinearESN(20, seed=0).fit(X, Y)
-    with pytest.raises(FileNotFoundError, match=r"cannot save to .*the folder .* does not exist"):
+    with pytest.raises(FileNotFoundError, match=r"cannot write .*there is no folder .*nowhere"):
         esn.save(tmp_path / "nowhere" / "model")
 
 
@@ -988,7 +989,7 @@ def test_writing_a_page_keeps_a_file_named_like_a_temporary_file(tmp_path):
     from eigenecho import pages
 
     (tmp_path / "report.html.part").write_text("precious")
-    pages.write_whole(tmp_path / "report.html", b"new")
+    pages.write_file(tmp_path / "report.html", b"new")
     assert (tmp_path / "report.html").read_bytes() == b"new"
     assert (tmp_path / "report.html.part").read_text() == "precious"
 
@@ -1002,3 +1003,8 @@ def test_loading_a_given_sparse_matrix_does_not_decompose_it(tmp_path, monkeypat
 
     monkeypatch.setattr("eigenecho.transition.matrix.from_matrix", fail)
     assert ee.load(tmp_path / "model").get_params()["spectrum"].shape == (30, 30)
+
+
+def test_loading_imports_all_stored_forms():
+    for cls, form in schema.STAND_INS.items():
+        assert form in STORED_FORMS or form.__module__ == cls.__module__, form

@@ -15,7 +15,7 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -57,24 +57,34 @@ def write(path: Any, kind: str, tensors: Arrays, values: Values) -> None:
     digest = _digest(kind, tensors, values)
     header = {"format": FORMAT, "kind": kind, "values": values, "digest": digest}
     data = to_bytes(tensors, metadata={"eigenecho": json.dumps(header)})
-    path = Path(path)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"cannot save to {path}: the folder {path.parent} does not exist.")
-    write_whole(path, data)
+    write_whole({Path(path): data})
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file that takes its place when it is complete.
+def write_whole(files: Mapping[Path, bytes]) -> None:
+    """Write files that take their places when all of them are complete.
 
-    A full disk or an interrupt leaves the file that was there before, and no temporary file.
+    A full disk or an interrupt leaves the files that were there before, and no other file.
     """
+    for path in files:
+        if not path.parent.is_dir():
+            raise FileNotFoundError(f"cannot write {path}: there is no folder {path.parent}.")
+        if path.is_dir():
+            raise IsADirectoryError(f"cannot write {path}: it is a folder.")
+    new = [path for path in files if not path.exists()]
     # Only the start of the name, which may have the largest possible length.
-    part = path.with_name(f"{path.name[:40]}.{secrets.token_hex(8)}.part")
+    parts = {p: p.with_name(f"{p.name[:40]}.{secrets.token_hex(8)}.part") for p in files}
     try:
-        part.write_bytes(data)
-        os.replace(part, path)
+        for path, data in files.items():
+            try:
+                parts[path].write_bytes(data)
+            except OSError as error:
+                error.filename = str(path)  # the message names the file, not its part
+                raise
+        for path, part in parts.items():
+            os.replace(part, path)
     except BaseException:
-        part.unlink(missing_ok=True)
+        for path in (*parts.values(), *new):
+            path.unlink(missing_ok=True)
         raise
 
 
@@ -113,13 +123,17 @@ def read(path: Any) -> tuple[str, Arrays, Values]:
     return kind, tensors, values
 
 
-def load(path: Any, kinds: Mapping[str, type]) -> Any:
-    """Return the stored object of one of these kinds, or raise a ``StorageError``."""
+def load(path: Any, find_class: Callable[[str], type | None]) -> Any:
+    """Return the object stored in a file, or raise a ``StorageError``.
+
+    ``find_class`` returns the class of a kind of object, or None if the kind is unknown.
+    """
     kind, arrays, values = read(path)
-    if kind not in kinds:
+    cls = find_class(kind)
+    if cls is None:
         raise StorageError(f"{path} holds a {kind!r}, which this version does not know.")
     try:
-        return schema.unpack(kinds[kind], arrays, values)
+        return schema.unpack(cls, arrays, values)
     except NO_MODEL as error:
         raise StorageError(f"{path} is damaged: {error}") from error
 

@@ -684,7 +684,9 @@ def test_warmup_of_another_kind(warmup):
     "ridge", [-1e-9, np.nan, np.inf, [], [1.0, -1.0], [1.0, np.nan], [[1.0]], "1e-3", None, 1j]
 )
 def test_ridge(ridge):
-    with pytest.raises(ValueError, match=r"ridge=.*a finite number ≥ 0, a list of them, or .auto."):
+    with pytest.raises(
+        ValueError, match=r"ridge=.*a finite number ≥ 0, a list of them, .auto. or .loop."
+    ):
         network(ridge=ridge).fit(X, Y)
 
 
@@ -694,7 +696,7 @@ def test_ridges_for_too_short_a_series():
 
 
 @pytest.mark.parametrize("kind", BOTH)
-@pytest.mark.parametrize("lr", [0, 0.0, -0.1, 1.0000001, 2, np.nan, "a", None, [0.5]])
+@pytest.mark.parametrize("lr", [0, 0.0, -0.1, 1.0000001, 2, True, np.nan, "a", None, [0.5]])
 def test_lr(kind, lr):
     with pytest.raises(ValueError, match=r"lr=.*a leaking rate in \]0, 1\]"):
         kind(10, lr=lr).fit(X, Y)
@@ -710,9 +712,9 @@ def test_lr_of_a_spectrum():
     ("name", "values", "expected"),
     [
         ("units", [0, -3, 2.5, "a", None, True], r"an int ≥ 1"),
-        ("sr", [-0.1, "a", None, [0.5]], r"a finite spectral radius ≥ 0"),
-        ("input_connectivity", [0, -0.1, 1.1, np.nan, "a", None], r"a probability in \]0, 1\]"),
-        ("rc_connectivity", [0, -0.1, 1.1, np.nan, "a", None], r"a probability in \]0, 1\]"),
+        ("sr", [-0.1, True, "a", None, [0.5]], r"a finite spectral radius ≥ 0"),
+        ("input_connectivity", [0, 1.1, True, np.nan, "a", None], r"a probability in \]0, 1\]"),
+        ("rc_connectivity", [0, 1.1, True, np.nan, "a", None], r"a probability in \]0, 1\]"),
         ("input_scaling", ["a", None, [1, 2, 3], [[1, 2]]], r"a finite number, or one for each"),
         ("seed", [-1, 1.5, "a", True, np.random.RandomState(0)], r"int, a numpy Generator or None"),
     ],
@@ -1068,7 +1070,7 @@ def test_interrupted_fit_keeps_the_previous_fit(monkeypatch):
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("eigenecho.estimators.linear_esn.train", interrupt)
+    monkeypatch.setattr("eigenecho.estimators.fit_network.train", interrupt)
     with pytest.raises(KeyboardInterrupt):
         esn.fit(X[:, :1], Y)
     np.testing.assert_array_equal(esn.predict(X), predicted)

@@ -171,9 +171,9 @@ def test_bound_of_constant_targets_is_relative_to_their_level(solver, ridge):
 @pytest.mark.parametrize(
     ("options", "size", "scale"),
     [
-        ({}, "deviation", lambda y: np.std(y)),
+        ({}, "standard deviation", lambda y: np.std(y)),
         ({"fit_bias": False}, "root mean square", lambda y: np.sqrt(np.mean(y**2))),
-        ({"fit_bias": False, "standardize": True}, "deviation", lambda y: np.std(y)),
+        ({"fit_bias": False, "standardize": True}, "standard deviation", lambda y: np.std(y)),
     ],
 )
 def test_certificate_names_the_unit_of_errors(options, size, scale, tmp_path):
@@ -189,7 +189,7 @@ def test_certificate_names_the_unit_of_errors(options, size, scale, tmp_path):
     small.save(tmp_path / "file")
     assert str(ee.load(tmp_path / "file").certificate_) == str(said)
     on_rows = esn.reduce(tol=1e-2, data=(X + level, Y + level)).certificate_
-    assert on_rows.size == "deviation"
+    assert on_rows.size == "standard deviation"
 
 
 def test_columns_of_the_data_must_equal_those_of_the_fit():

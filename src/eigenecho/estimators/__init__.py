@@ -3,6 +3,11 @@
 from eigenecho.estimators.diagonal_reservoir import DiagonalReservoir
 from eigenecho.estimators.forecaster import Forecaster
 from eigenecho.estimators.linear_esn import LinearESN
-from eigenecho.estimators.saved import load
+from eigenecho.estimators.reservoir_classifier import ReservoirClassifier
+from eigenecho.estimators.reservoir_features import ReservoirFeatures
+from eigenecho.estimators.stored import STORED_FORMS
 
-__all__ = ["DiagonalReservoir", "Forecaster", "LinearESN", "load"]
+__all__ = [
+    "STORED_FORMS", "DiagonalReservoir", "Forecaster", "LinearESN", "ReservoirClassifier",
+    "ReservoirFeatures",
+]  # fmt: skip

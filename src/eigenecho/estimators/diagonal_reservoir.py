@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from eigenecho import storage
-from eigenecho.arrays import on_device, takes_tensors
+from eigenecho.arrays import is_on_device, takes_tensors
 from eigenecho.checks import generator
 from eigenecho.errors import UnstableError
 from eigenecho.estimators import validation
@@ -101,8 +101,8 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """Draw the reservoir for the features of ``X``; ``y`` is ignored."""
         with validation.all_or_nothing(self):
             recipe = Settings.of(self.get_params(deep=False) | {"penalty": "identity"}).recipe
-            series, container = validation.check_inputs(X, self.dtype, self, reset=True)
-            validation.warn_if_single_rows(series, container)
+            series, _ = validation.check_inputs(X, self.dtype, self, reset=True)
+            validation.warn_if_single_rows([len(s) for s in series])
             # A file can store an int, so a loaded reservoir can be drawn again.
             self.seed_ = int(generator(None).integers(2**31)) if self.seed is None else self.seed
             drawn = draw(recipe, series[0].shape[1], seed=self.seed_)
@@ -113,7 +113,7 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             self.effective_radius_ = drawn.reservoir.spectrum.radius
         return self
 
-    @takes_tensors(stays=True)
+    @takes_tensors(on_device=True)
     def transform(self, X: Any, out: Any = None, progress: Report | None = None) -> Any:
         """Compute the states (T, N) of each series.
 
@@ -127,7 +127,7 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         if not hasattr(self, "reservoir_"):  # check_is_fitted is slow
             check_is_fitted(self)
-        apart = on_device(X)
+        apart = is_on_device(X)
         # On a device each check waits. Inputs that are not finite show in the states.
         series, container = validation.check_inputs(X, self.dtype, self, finite=not apart)
         reservoir, series = self.reservoir_, container.together(series)
@@ -162,4 +162,4 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     @property
     def _n_features_out(self) -> int:
-        return self.reservoir_.units
+        return self.reservoir_.state_columns

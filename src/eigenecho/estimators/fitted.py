@@ -17,14 +17,14 @@ from eigenecho.model.intervals import Posterior, check_noise
 from eigenecho.model.reduce import reduce
 from eigenecho.schema import NOT_STORED
 from eigenecho.spectra import Spectrum
-from eigenecho.training import SOLVERS, Evidence, GroupEvidence, Problem, TrainedReadout
+from eigenecho.training import SOLVERS, AbstractProblem, Evidence, GroupEvidence, TrainedReadout
 from eigenecho.types import Array, NonNegative
 
 REMEDY = "Use more rows, fewer units or a larger ridge."
 
 OVERFITTED, NO_NOISE, UNCERTAIN = 0.5, 0.75, 0.1
 """Degrees of freedom per training row: above them a readout overfits; the noise cannot be
-estimated; intervals without the uncertainty of the weights are too narrow by 5 % or more."""
+estimated; intervals without the uncertainty of the weights are too narrow by 5% or more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,9 @@ class FittedNetwork:
     output_names: tuple[str, ...] | None = None
 
     @classmethod
-    def of(cls, problem: Problem, trained: TrainedReadout, last: Array, **details: Any) -> Self:
+    def of(
+        cls, problem: AbstractProblem, trained: TrainedReadout, last: Array, **details: Any
+    ) -> Self:
         """Return the result for a problem, its solution and the last target in the caller's units.
 
         A missing last target is replaced by the output of the model.
@@ -63,7 +65,8 @@ class FittedNetwork:
         model = LinearModel.of(problem, evidence.weights)
         r = trained.end.astype(problem.reservoir.dtype)
         if np.isnan(last).any():
-            output = model.to_user(model.readout.offset + r @ model.readout.weights.T)
+            (z,) = model.reservoir.observe(r[None])
+            output = model.to_user(model.readout.offset + model.readout.weights @ z)
             last = np.where(np.isnan(last), output, last)
         end = State(r, last.copy())
         fitted = cls(model, trained.solver, evidence.ridge, end, evidence=evidence, **details)
@@ -130,6 +133,7 @@ class FittedNetwork:
         State and noise are kept. The evidence is not, because it is about the states of the
         original.
         """
+        self.model.need_states("Reduction")
         group = None if self.evidence is None else self.evidence.single
         evidence = None if group is None else group.on_host
         model, states = reduce(self.model, units, tol, data, evidence)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from eigenecho import storage
-from eigenecho.arrays import checked_device, takes_tensors
+from eigenecho.arrays import resolve_device, takes_tensors
 from eigenecho.checks import (
     check_count,
     check_coverage,
@@ -28,9 +28,9 @@ from eigenecho.data.panel import Panel, read
 from eigenecho.errors import Words, bad_argument
 from eigenecho.forecasting.backtest import Backtest, run_backtest
 from eigenecho.forecasting.candidates import runner
-from eigenecho.forecasting.effects import IN_ROWS
-from eigenecho.forecasting.fitted import FittedForecaster, fit, warn_zero_width
+from eigenecho.forecasting.fit import FittedForecaster, fit, warn_zero_width
 from eigenecho.forecasting.report import constructor_call, contents, write
+from eigenecho.forecasting.seasons import IN_ROWS
 from eigenecho.forecasting.selection import ForecastConfig
 from eigenecho.progress import bar
 from eigenecho.spectra import Spectrum
@@ -371,7 +371,7 @@ class Forecaster(BaseEstimator):
         computed on the host.
         """
         check_is_fitted(self, "fitted_")
-        self._device = checked_device(device)
+        self._device = resolve_device(device)
         return self
 
     def save(self, path: Any) -> None:
@@ -382,6 +382,13 @@ class Forecaster(BaseEstimator):
         check_is_fitted(self, "fitted_")
         self._config()
         storage.save(path, self)
+
+    def export(self, path: Any) -> NoReturn:
+        """Raise a TypeError: a ``LinearESN`` can be exported, a forecaster cannot."""
+        raise TypeError(
+            "a Forecaster cannot be exported: it combines several models of the whole series. "
+            "Train a LinearESN and export that."
+        )
 
     @property
     def seasons_(self) -> tuple[int, ...]:

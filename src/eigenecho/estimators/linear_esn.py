@@ -17,16 +17,19 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from eigenecho import storage
-from eigenecho.arrays import checked_device, on_device, takes_tensors, to_host
+from eigenecho.arrays import is_on_device, resolve_device, takes_tensors, to_host
 from eigenecho.checks import check_count, check_coverage, check_flag, check_known
 from eigenecho.errors import Words, bad_argument, place
 from eigenecho.estimators import validation
+from eigenecho.estimators.fit_network import fit_network, largest_targets
 from eigenecho.estimators.fitted import FittedNetwork
 from eigenecho.model import Forecast, Learner, LinearModel, Matrices, State, Stream
 from eigenecho.model.certificate import Reduction
+from eigenecho.model.export import ExportReport, export
 from eigenecho.model.forecast import are_several, forecast
 from eigenecho.model.from_data import learn_spectrum
 from eigenecho.model.intervals import with_interval
+from eigenecho.model.loop_validation import select_ridge_by_loop
 from eigenecho.model.online import check_labels, initial_states
 from eigenecho.model.predict import predict_series, states
 from eigenecho.progress import Report
@@ -41,7 +44,6 @@ from eigenecho.training import (
     check_lengths,
     check_rates,
     pose,
-    train,
     update,
 )
 from eigenecho.types import Array, Seed
@@ -93,7 +95,11 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     standardize : bool
         Scale inputs and outputs to mean 0 and standard deviation 1. Results are in the original
         units, also inside closed loops.
-    ridge : float, list of floats, or "auto"
+    features : {None, "quadratic", "cubic"}, Features or callable
+        Nonlinear features of the states, a value of ``eigenecho.features``. The readout sees
+        [1, y(t−1), s, φ(s)], where s are the states, standardised by the training rows, and φ the
+        features. The ridge applies to all of these columns equally, whatever ``penalty`` is.
+    ridge : float, list of floats, "auto" or "loop"
         The penalty α. From a list, the value with the smallest error on the last fifth of the
         training data is selected. "auto" maximises the marginal likelihood of the training
         targets (see :doc:`/ridge`). With feedback, a selection needs targets whose squares do not
@@ -185,6 +191,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         penalize_bias: bool = True,
         output_to_readout: bool = False,
         standardize: bool = False,
+        features: Any = None,
         ridge: Any = 1e-8,
         penalty: str = "neuron",
         solver: str = "auto",
@@ -208,6 +215,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         self.penalize_bias = penalize_bias
         self.output_to_readout = output_to_readout
         self.standardize = standardize
+        self.features = features
         self.ridge = ridge
         self.penalty = penalty
         self.solver = solver
@@ -216,7 +224,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         self.dtype = dtype
         self.seed = seed
 
-    @takes_tensors(stays=True)
+    @takes_tensors(on_device=True)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the reservoir and train the readout.
 
@@ -236,39 +244,33 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             overfitting.
         """
         with validation.all_or_nothing(self):
-            self._fit(X, y)
-            self._fitted.warn_if_few_rows()
+            self._fit(X, y).warn_if_few_rows()
         return self
 
-    def _fit(self, X: Any, y: Any) -> None:
+    def _fit(self, X: Any, y: Any) -> FittedNetwork:
         settings = self._settings()
         inputs, outputs, container = validation.training_series(settings, X, y, self)
-        validation.warn_if_single_rows(inputs, container, "y" if X is None else "X")
         if settings.recipe.learns_spectrum:
             settings = learn_spectrum(settings, inputs, outputs, self.seed)
         drawn = settings.draw(inputs[0].shape[1], outputs[0].shape[1], self.seed)
-        if self.basis == "eigen":
-            validation.warn_if_unstable(drawn.reservoir.spectrum.radius, max(map(len, inputs)))
-        is_scaled = self.standardize or self.feedback or self.output_to_readout
-        scaling = None if is_scaled else validation.output_scaling(outputs)
-        if scaling is None:
-            problem = pose(settings, drawn, inputs, outputs)
-        else:
-            targets = [scaling.forward(y) for y in outputs]
-            problem = replace(pose(settings, drawn, inputs, targets), scalings=(None, scaling))
-        fitted = FittedNetwork.of(
+        problem = pose(settings, drawn, inputs, outputs)
+        if settings.ridge == "loop":
+            ridge = select_ridge_by_loop(problem, problem.everything(settings.warmup))
+            settings = replace(settings, ridge=(ridge,))
+        fitted = fit_network(
+            settings,
+            drawn,
             problem,
-            train(problem, settings),
+            largest_targets(outputs),
             to_host(outputs[-1][-1]),
-            lr=float(self.lr),
             flat=container.flat,
             target=validation.target_kind(inputs, outputs),
-            drawn=drawn.spectrum,
             output_names=validation.output_names(y, series=True),
         )
         fitted.attach_to(self)
+        return fitted
 
-    @takes_tensors(stays=True)
+    @takes_tensors(on_device=True)
     def partial_fit(self, X: Any, y: Any = None, *, initial_state: Any = None) -> Self:
         """Train the readout on more series, as if they had been part of ``fit``.
 
@@ -298,7 +300,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         inputs, outputs, container = validation.training_series(settings, X, y, self, reset=False)
         validation.output_names(y, before.output_names, series=True)
         if initial_state is None:
-            validation.warn_if_single_rows(inputs, container)
+            validation.warn_if_single_rows([len(u) for u in inputs])
         starts = initial_states(model, initial_state, len(inputs), container.kind)
         if model.is_diagonal:
             validation.warn_if_unstable(self.effective_radius_, max(map(len, inputs)))
@@ -324,7 +326,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         )
         fitted.attach_to(self)
 
-    @takes_tensors(stays=True)
+    @takes_tensors(on_device=True)
     def predict(
         self,
         X: Any,
@@ -370,7 +372,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         arguments = self.model_, inputs, container, y_previous, initial_state
         return predict_series(*arguments, return_state, progress, posterior)
 
-    @takes_tensors(stays=True)
+    @takes_tensors(on_device=True)
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return R² over all series, without the first ``warmup`` rows of each.
 
@@ -400,7 +402,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             sample_weight = np.concatenate([w[self.warmup :, 0] for w in weights])
         return _r2(true, guess, sample_weight)
 
-    @takes_tensors(stays=True)
+    @takes_tensors(on_device=True)
     def transform(self, X: Any, out: Any = None) -> Any:
         """Compute the states (T, N) of each series; ``out`` is an array for those of one series.
 
@@ -409,7 +411,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         """
         check_is_fitted(self)
         reservoir = self.model_.reservoir
-        if reservoir.W_fb is not None and on_device(X):
+        if reservoir.W_fb is not None and is_on_device(X):
             X, out = to_host((X, out))
         inputs, container = validation.input_series(self, X)
         inputs = container.together(inputs)
@@ -427,7 +429,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         convert = self.model_.need_basis().states_to_neuron
         return [convert(r) for r in states] if isinstance(states, list) else convert(states)
 
-    @takes_tensors(stays=True)
+    @takes_tensors(on_device=True)
     def forecast(
         self,
         horizon: int,
@@ -436,6 +438,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         *,
         state: State | None = None,
         interval: float | None = None,
+        clip: bool = False,
     ) -> Any:
         """Forecast the series; each output is the next input.
 
@@ -471,7 +474,11 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             Coverage in ]0, 1[, such as 0.9, of prediction intervals. The residuals of training are
             propagated through the closed loop, which is exact for independent Gaussian errors.
             The uncertainty of the weights is included to first order, unless the network was
-            loaded from a file without ``statistics``.
+            loaded from a file without ``statistics``. Not available with features.
+        clip : bool
+            With features, clip each step at 25% beyond the range of the training targets. By
+            default, a forecast with features ends where it is 10 standard deviations away from
+            their mean, with a warning; from there on, it is NaN.
 
         Returns
         -------
@@ -488,9 +495,11 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         if context is None and state is None:
             state = self.final_state_
         validation.check_target(self._fitted.target)
+        if interval is not None:
+            self.model_.need_states("A prediction interval of a forecast")
         if are_several(context):
-            return self._forecast_several(horizon, context, inputs, state, interval)
-        run = forecast(self.model_, horizon, to_host(context), to_host(inputs), state)
+            return self._forecast_several(horizon, context, inputs, state, interval, clip)
+        run = forecast(self.model_, horizon, to_host(context), to_host(inputs), state, clip)
         if interval is None:
             return run.outputs[:, 0] if self._fitted.flat else run.outputs
         self._fitted.warn_if_overfitted()
@@ -501,11 +510,17 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         return Forecast(*(a[:, 0] for a in result)) if self._fitted.flat else result
 
     def _forecast_several(
-        self, horizon: int, contexts: Any, inputs: Any, state: Any, interval: float | None
+        self,
+        horizon: int,
+        contexts: Any,
+        inputs: Any,
+        state: Any,
+        interval: float | None,
+        clip: bool,
     ) -> Any:
         """Return forecasts of several series; intervals are computed one by one."""
         if interval is None:
-            rows = self.model_.forecast(horizon, contexts, inputs, state=state)
+            rows = self.model_.forecast(horizon, contexts, inputs, state=state, clip=clip)
             if not self._fitted.flat:
                 return rows
             return [y[..., 0] for y in rows] if isinstance(rows, list) else rows[..., 0]
@@ -520,7 +535,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         return tensors on the same device, and calls with arrays return arrays.
         """
         check_is_fitted(self)
-        self._device = checked_device(device)
+        self._device = resolve_device(device)
         return self
 
     def stream(self, state: State | None = None) -> Stream:
@@ -635,6 +650,31 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         check_flag(statistics, "statistics")
         storage.save(path, self, fitted=self._checked, statistics=statistics)
 
+    def export(
+        self, path: Any, *, dtype: str | None = None, state: State | None = None
+    ) -> ExportReport:
+        """Write the network as C99 or JavaScript, with a test vector that it is checked with.
+
+        See :doc:`/guides/deploying`.
+
+        Parameters
+        ----------
+        path : str or Path
+            ``network.c``, which is written with ``network.h``, or ``network.js``.
+        dtype : {"float64", "float32"}, optional
+            Type of all numbers and operations, by default that of the network.
+        state : State, optional
+            Initial state, zero by default; ``final_state_`` continues the training series.
+
+        Returns
+        -------
+        ExportReport
+            As ``LinearModel.export`` returns it.
+        """
+        fitted = self._checked
+        model = replace(fitted.model, device=getattr(self, "_device", None))
+        return export(model, path, dtype, state, (self._feature_names, fitted.output_names))
+
     @property
     def W_out_(self) -> Any:
         """Readout weights (N', D_out) in the basis of the computation, rows [1, y(t−1), r]."""
@@ -702,7 +742,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
     @property
     def _n_features_out(self) -> int:
-        return self.model_.units
+        return self.model_.reservoir.state_columns
 
     @property
     def _checked(self) -> FittedNetwork:

@@ -11,11 +11,9 @@ import numpy as np
 from sklearn import get_config
 from sklearn.utils.validation import check_array, validate_data
 
-from eigenecho.arrays import is_tensor, namespace, on_device, side_by_side, to_host
+from eigenecho.arrays import is_on_device, is_tensor, namespace, to_common_device, to_host
 from eigenecho.errors import UnstableWarning, Words, bad_argument, place, warn
 from eigenecho.model.online import check_labels
-from eigenecho.rows import chunk_rows
-from eigenecho.scaling import Scaling
 from eigenecho.series import (
     FILL,
     Container,
@@ -47,9 +45,6 @@ give 1.
 LARGE_GROWTH = 1e6
 """Growth of the states over a series that leads to a warning."""
 
-SMALLEST, LARGEST = 1e-152, 1e152
-"""Targets beyond these sizes are rescaled for training, since their squares are not accurate."""
-
 
 @contextmanager
 def all_or_nothing(estimator: Any) -> Iterator[None]:
@@ -70,7 +65,7 @@ def check_inputs(
 
     The features must be those that the ``estimator`` was fitted on, or become them with ``reset``.
     """
-    if on_device(X) and X.ndim == 3 and all(X.shape):
+    if is_on_device(X) and X.ndim == 3 and all(X.shape):
         _check_features(estimator, X[0], reset)
         return as_stack(X, "X", None, np.dtype(dtype))
     items, container = unpack(X)
@@ -115,7 +110,7 @@ def _read(
             raise bad_argument(name, got, "at least one row in each series")
         table = as_table(item, name, number)
         _check_features(estimator, table, reset and i == 0)
-        if on_device(table):
+        if is_on_device(table):
             if 0 in table.shape:
                 lacks = "row" if not len(table) else "column"
                 raise bad_argument(name, Words(f"0 {lacks}s"), f"at least one {lacks}")
@@ -170,7 +165,7 @@ def training_series(
         outputs, container = check_outputs(y, container, dtype, D=D, **gaps)
         if reset and "gaps" in gaps:
             _check_observed(outputs, y, container, settings.warmup)
-        both = side_by_side([*inputs, *outputs])
+        both = to_common_device([*inputs, *outputs])
         return both[: len(inputs)], both[len(inputs) :], container
     if not settings.feedback or (not reset and estimator.n_features_in_):
         remedy = "A generator without input needs feedback=True."
@@ -223,22 +218,6 @@ def _check_observed(outputs: list[Array], y: Any, container: Container, warmup: 
     raise bad_argument("y", got, "at least one observation in each column")
 
 
-def output_scaling(outputs: Sequence[Array]) -> Scaling | None:
-    """Return a power of two per column for targets whose squares overflow or underflow."""
-    xp, sizes = namespace(outputs[0]), np.zeros(outputs[0].shape[1])
-    for y in outputs:
-        step = chunk_rows(y, y.shape[1])
-        for start in range(0, len(y), step):
-            rows = y[start : start + step]
-            largest = xp.max(xp.where(xp.isnan(rows), 0.0, xp.abs(rows)), axis=0, initial=0.0)
-            sizes = np.maximum(sizes, to_host(largest))
-    extreme = (sizes > 0) & ~((sizes > SMALLEST) & (sizes < LARGEST))
-    if not extreme.any():
-        return None
-    exponents = np.where(extreme, np.frexp(sizes)[1] - 1, 0)
-    return Scaling(np.zeros(len(sizes)), np.ldexp(1.0, exponents))
-
-
 def input_series(estimator: Any, X: Any, y_previous: Any = None) -> tuple[list[Array], Container]:
     """Return inputs of a fitted estimator; a model without input only needs ``y_previous``."""
     if X is not None:
@@ -257,7 +236,7 @@ def check_context(estimator: Any, context: Any, names: Sequence[str] | None) -> 
 
     The context of a model without input has the columns of the outputs, with these ``names``.
     """
-    several = on_device(context) and context.ndim == 3
+    several = is_on_device(context) and context.ndim == 3
     items = [context[0]] if several and len(context) else unpack(context)[0]
     if estimator.n_features_in_:
         for item in items:
@@ -265,7 +244,7 @@ def check_context(estimator: Any, context: Any, names: Sequence[str] | None) -> 
         return context
     output_names(context, names, "context")
     if len(items) == 1 and getattr(context, "ndim", np.ndim(context)) == 1:
-        return context.reshape(-1, 1) if on_device(context) else np.reshape(context, (-1, 1))
+        return context.reshape(-1, 1) if is_on_device(context) else np.reshape(context, (-1, 1))
     return context
 
 
@@ -274,8 +253,8 @@ def check_out(out: Any, series: list[Any], reservoir: Any) -> Any:
     if out is None:
         return None
     u = series[0]
-    shape, dtype = (*u.shape[:-1], reservoir.units), reservoir.dtype
-    if on_device(u):
+    shape, dtype = (*u.shape[:-1], reservoir.state_columns), reservoir.dtype
+    if is_on_device(u):
         dtype = u.dtype
         fits = is_tensor(out) and out.is_contiguous() and out.device == u.device
     else:
@@ -297,11 +276,11 @@ def warn_if_unstable(radius: float, steps: int) -> None:
         )
 
 
-def warn_if_single_rows(series: list[Array], container: Container, name: str = "X") -> None:
+def warn_if_single_rows(lengths: Sequence[int], name: str = "X") -> None:
     """Warn if every series has only one row, most likely because it is transposed."""
-    if all(len(s) == 1 for s in series):
+    if all(rows == 1 for rows in lengths):
         steps = f"its columns are time steps, use {name}.T"
-        if container.kind != "single":
+        if len(lengths) > 1:
             steps = f"they are steps of one series, use np.concatenate({name})"
         warn(f"{name} has a single time step per series. If {steps}.", UserWarning)
 

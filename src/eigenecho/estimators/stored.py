@@ -2,47 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from types import NoneType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from eigenecho import storage
-from eigenecho.checks import check_known, check_range, check_units, generator
+from eigenecho.checks import check_known, check_range, check_shape, check_units, generator
+from eigenecho.classify import LinearClassifier, PooledModes
+from eigenecho.data.collection import LAYOUTS
+from eigenecho.data.stored import StoredPanel
 from eigenecho.errors import Words, bad_argument, warn
 from eigenecho.estimators.diagonal_reservoir import DiagonalReservoir
 from eigenecho.estimators.fitted import FittedNetwork
 from eigenecho.estimators.forecaster import Forecaster
 from eigenecho.estimators.linear_esn import LinearESN
-from eigenecho.forecasting.fitted import FittedForecaster
-from eigenecho.model import Learner, LinearModel, Stream
+from eigenecho.estimators.reservoir_classifier import ReservoirClassifier
+from eigenecho.estimators.reservoir_features import ReservoirFeatures
+from eigenecho.features import from_plain, resolve, to_plain
+from eigenecho.forecasting.fit import FittedForecaster
 from eigenecho.model.online import as_state
-from eigenecho.model.stored import with_basis
+from eigenecho.model.stored import StoredLearner, StoredStream, with_basis
 from eigenecho.reservoir import Reservoir, per_feature
 from eigenecho.schema import from_label, stands_for, to_label
 from eigenecho.spectra import LAWS, Spectrum
 from eigenecho.training import Evidence, GroupEvidence, Settings
-from eigenecho.transition import Dense, Diagonal, Sparse, as_transition
+from eigenecho.transition import DelayLine, Dense, Diagonal, Sparse, Transition, as_transition
 from eigenecho.types import NonNegative
+
+T = TypeVar("T", ReservoirFeatures, ReservoirClassifier)
 
 
 @dataclass(frozen=True, eq=False)
 class Parameters:
     """Parameters of an estimator: plain values, and eigenvalues or a matrix as the spectrum.
 
-    ``feature_names_in`` are the names of the columns that a network was fitted on.
+    ``feature_names_in`` are the names of the columns that the estimator was fitted on.
     """
 
     plain: dict[str, Any]
-    given: Diagonal | Dense | Sparse | None
+    given: Diagonal | Dense | Sparse | DelayLine | None
     feature_names_in: tuple[str, ...] | None = None
 
     @classmethod
     def of(cls, estimator: Any) -> Parameters:
         """Return the parameters of an estimator."""
         params = dict(estimator.get_params(deep=False))
-        if hasattr(estimator, "n_features_in_"):  # a network or a reservoir
+        if "units" in params:  # a network or a reservoir
             _check_network(params, estimator.n_features_in_)
             if callable(params["spectrum"]):
                 _warn_if_replaced("spectrum", params["spectrum"], "its eigenvalues")
@@ -50,7 +57,7 @@ class Parameters:
         if isinstance(params["seed"], np.random.Generator):
             _warn_if_replaced("seed", params["seed"], "None")
             params["seed"] = None
-        spectrum, given = params["spectrum"], None
+        spectrum, given = params.get("spectrum"), None
         if spectrum is not None and not isinstance(spectrum, str):
             given, params["spectrum"] = _as_transition(spectrum), None
         names = getattr(estimator, "feature_names_in_", None)
@@ -58,22 +65,24 @@ class Parameters:
         return cls(plain, given, None if names is None else tuple(map(str, names)))
 
     def restored(self, kind: type, D_in: int | None = None) -> Any:
-        """Return an estimator of a kind; a network has ``D_in`` features."""
+        """Return an estimator of a kind, fitted on ``D_in`` features if this is not None."""
         expected = set(kind().get_params(deep=False))
         if self.plain.keys() != expected:
             raise bad_argument("params", self.plain, f"the parameters {sorted(expected)}")
         params = {name: _from_plain(value, name) for name, value in self.plain.items()}
-        is_named = D_in is not None and self.given is None
-        if not isinstance(params["spectrum"], str if is_named else NoneType):
+        is_network = "units" in expected
+        is_named = is_network and self.given is None
+        if not isinstance(params.get("spectrum"), str if is_named else NoneType):
             raise bad_argument("spectrum", params["spectrum"], "a name, or arrays")
         if self.given is not None:
-            is_modes = isinstance(self.given, Diagonal)
-            params["spectrum"] = self.given.spectrum if is_modes else self.given.matrix
+            params["spectrum"] = _from_transition(self.given)
         estimator, names_in = kind(**params), self.feature_names_in
         if names_in is not None and len(names_in) != D_in:
             raise bad_argument("feature_names_in", names_in, f"{D_in} names")
-        if D_in is not None:
+        if is_network:
+            assert D_in is not None
             _check_network(params, D_in)
+        if D_in is not None:
             estimator.n_features_in_ = D_in
         if names_in is not None:
             estimator.feature_names_in_ = np.array(names_in, dtype=object)
@@ -91,7 +100,16 @@ def _check_network(params: dict[str, Any], D_in: int) -> None:
         check_known(recipe.spectrum, "spectrum", (*LAWS, *others))
 
 
+def _from_transition(given: Transition) -> Any:
+    """Return the value of ``spectrum`` that a transition stands for."""
+    if isinstance(given, DelayLine):
+        return given
+    return given.spectrum if isinstance(given, Diagonal) else given.matrix
+
+
 def _as_transition(spectrum: Any) -> Any:
+    if isinstance(spectrum, DelayLine):
+        return spectrum
     if not isinstance(spectrum, Spectrum) and np.ndim(spectrum) == 1:
         spectrum = Spectrum.from_values(spectrum)
     is_dense = not isinstance(spectrum, Spectrum) and not hasattr(spectrum, "tocsr")
@@ -104,6 +122,9 @@ def _warn_if_replaced(name: str, value: Any, stored: str) -> None:
 
 def _to_plain(value: Any, name: str) -> Any:
     """Return a parameter as a JSON value, or raise an error."""
+    features = resolve(value) if name == "features" and not isinstance(value, str) else None
+    if features is not None:
+        return {"parts": to_plain(features)}
     if name == "dtype" and not isinstance(value, str):
         return {"numpy": np.dtype(value).name}
     if np.ndim(value) == 1 and not isinstance(value, tuple):
@@ -113,6 +134,8 @@ def _to_plain(value: Any, name: str) -> Any:
 
 def _from_plain(value: Any, name: str) -> Any:
     """Return the parameter of a JSON value."""
+    if name == "features" and isinstance(value, dict) and value.keys() == {"parts"}:
+        return from_plain(value["parts"])
     if name == "dtype" and isinstance(value, dict) and value.keys() == {"numpy"}:
         return np.dtype(value["numpy"])
     if isinstance(value, int) and abs(value) >= 2**63 and name != "seed":
@@ -206,39 +229,70 @@ class StoredForecaster:
         return forecaster
 
 
-KINDS = {
-    kind.__name__: kind
-    for kind in (LinearModel, LinearESN, DiagonalReservoir, Forecaster, Stream, Learner)
-}
-"""Classes that a file may hold."""
+@stands_for(ReservoirFeatures)
+@dataclass(frozen=True, eq=False)
+class StoredFeatures:
+    """A fitted ``ReservoirFeatures``."""
+
+    modes: PooledModes
+    params: Parameters
+
+    @classmethod
+    def of(cls, estimator: ReservoirFeatures) -> StoredFeatures:
+        """Return the stored form of a transformer."""
+        return cls(estimator.modes_, Parameters.of(estimator))
+
+    def restored(self) -> ReservoirFeatures:
+        """Return the transformer, or raise if the parts do not fit each other."""
+        return _with_modes(self.params, ReservoirFeatures, self.modes)
 
 
-def load(path: Any) -> Any:
-    """Read a file written by ``save``.
+@stands_for(ReservoirClassifier)
+@dataclass(frozen=True, eq=False)
+class StoredClassifier:
+    """A fitted ``ReservoirClassifier``; ``kind`` is the dtype of its classes, "" for text."""
 
-    Return the ``LinearESN``, ``DiagonalReservoir``, ``Forecaster``, ``LinearModel``, ``Stream`` or
-    ``Learner``, equal bit for bit. A file that is damaged or has another format raises
-    ``errors.StorageError``; a loaded object always works.
+    modes: PooledModes
+    classifier: LinearClassifier
+    classes: tuple[Hashable, ...]
+    kind: str
+    params: Parameters
 
-    Parameters
-    ----------
-    path : str or Path
-        Path of the file.
+    @classmethod
+    def of(cls, estimator: ReservoirClassifier) -> StoredClassifier:
+        """Return the stored form of a classifier."""
+        classes = estimator.classes_
+        kind = classes.dtype.str if classes.dtype.kind in "biufO" else ""
+        params, labels = Parameters.of(estimator), tuple(classes.tolist())
+        return cls(estimator.modes_, estimator.classifier_, labels, kind, params)
 
-    See Also
-    --------
-    eigenecho.errors.StorageError : Raised for files that cannot be read.
+    def restored(self) -> ReservoirClassifier:
+        """Return the classifier, or raise if the parts do not fit each other."""
+        classes = np.array(self.classes)
+        if self.kind:
+            check_known(np.dtype(self.kind).kind, "kind", "biufO")
+            classes = classes.astype(self.kind)
+        if len(np.unique(classes)) != self.classifier.classes or classes.ndim != 1:
+            raise bad_argument("classes", self.classes, f"{self.classifier.classes} labels")
+        check_shape(self.classifier.scale, "scale", (self.modes.size,))
+        estimator = _with_modes(self.params, ReservoirClassifier, self.modes)
+        estimator._ridges()  # noqa: SLF001 (it checks the ridge)
+        estimator.classes_, estimator.classifier_ = classes, self.classifier
+        return estimator
 
-    Examples
-    --------
-    >>> import eigenecho as ee
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> path = Path(tempfile.mkdtemp(), "network.safetensors")
-    >>> series = ee.tasks.mso(3, steps=400)
-    >>> esn = ee.LinearESN(50, warmup=50, ridge=1e-10, seed=0).fit(series[:-1], series[1:])
-    >>> esn.save(path)
-    >>> bool((ee.load(path).predict(series) == esn.predict(series)).all())
-    True
-    """
-    return storage.load(path, KINDS)
+
+def _with_modes(params: Parameters, kind: type[T], modes: PooledModes) -> T:
+    """Return an estimator of series with these modes, or raise if its parameters are invalid."""
+    estimator = params.restored(kind, modes.channels)
+    check_known(estimator.layout, "layout", LAYOUTS)
+    generator(estimator.seed)
+    estimator.modes_ = modes
+    return estimator
+
+
+STORED_FORMS = (
+    StoredClassifier, StoredFeatures, StoredForecaster, StoredLearner, StoredNetwork, StoredPanel,
+    StoredReservoir, StoredStream,
+)  # fmt: skip
+"""Stored forms of these classes and their parts. Importing a form registers it (``stands_for``), so
+a form that is in another module than its class must be listed here."""
