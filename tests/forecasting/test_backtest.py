@@ -14,7 +14,7 @@ from eigenecho.data.panel import read
 from eigenecho.errors import FewRowsWarning
 from eigenecho.forecasting import backtest as module
 from eigenecho.forecasting.backtest import MEASURES, scores
-from eigenecho.forecasting.rows import naive, naive_error, naive_season, rivals
+from eigenecho.forecasting.baselines import naive, naive_error, naive_season, rivals
 
 pd = pytest.importorskip("pandas")
 H = 4
@@ -136,7 +136,7 @@ def test_missing_truths_are_ignored():
     size = (there["forecast"] - there["y"]).abs()
     assert tested.summary.loc["forecast", "mae"] == pytest.approx(size.mean())
     assert tested.summary.notna().loc["forecast"].all()
-    assert "1 of 8 rows were not observed" in repr(tested)
+    assert "1 of 8 true values are missing" in repr(tested)
 
 
 def test_panel_is_fitted_once_per_origin():
@@ -277,7 +277,7 @@ def test_interrupted_backtest_keeps_finished_origins():
         part = quick().backtest(dated(monthly()), origins=3, progress=interrupt)
     whole = quick().backtest(dated(monthly()), origins=3)
     pd.testing.assert_frame_equal(part.errors, whole.errors.iloc[: 2 * H])
-    assert "interrupted: 3 were planned" in repr(part)
+    assert "interrupted: 3 origins were planned" in repr(part)
     assert "interrupted" not in repr(whole)
 
 
@@ -303,13 +303,13 @@ def test_forecaster_is_not_modified():
 
 def test_repr_is_a_table(tested):
     lines = repr(tested).splitlines()
-    assert lines[0] == "Backtest: 3 origins of 4 steps from 2019-12-01 to 2020-08-01"
+    assert lines[0] == "Backtest: 3 origins from 2019-12-01 to 2020-08-01, 4 steps each"
     assert lines[2].split() == ["mae", "rmse", "mase", "smape"]
     assert max(map(len, lines[:9])) < 80
     order = [line[:16].strip() for line in lines[3:9]]
     assert order == list(tested.summary["mae"].sort_values().index)
     assert f"{tested.summary.loc['forecast', 'mae']:.3f}" in repr(tested)
-    assert "90 % intervals contain" in repr(tested)
+    assert "90% prediction intervals contain" in repr(tested)
 
 
 def test_html_is_escaped(tested):
@@ -342,7 +342,7 @@ def test_plot_draws_forecasts_and_errors(tested):
     over, below = tested.plot().axes
     lines = {line.get_label(): line for line in over.lines}
     np.testing.assert_array_equal(lines["forecast"].get_ydata(), tested.errors["forecast"].iloc[:H])
-    data = lines["data"].get_ydata()
+    data = lines["observed"].get_ydata()
     np.testing.assert_array_equal(data, monthly()[-len(data) :])
     assert len(over.collections) == 3
     by_step = {line.get_label(): line.get_ydata() for line in below.lines}

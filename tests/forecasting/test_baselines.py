@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from eigenecho.forecasting.rows import BASELINES, Baseline
+from eigenecho.forecasting.baselines import BASELINES, Baseline
 
 Y = np.random.default_rng(0).normal(size=30).cumsum() + 20
 LEVEL = Y - 0.5

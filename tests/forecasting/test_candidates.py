@@ -9,8 +9,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import naive
+from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import RIDGES, direct, recursive, solve_likeliest
-from eigenecho.forecasting.rows import Baseline, ViewRows
+from eigenecho.forecasting.rows import ViewRows
 from eigenecho.forecasting.signals import fill_gaps
 from eigenecho.forecasting.views import Filter, View
 from eigenecho.readout import Gram

@@ -9,8 +9,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from eigenecho import spectra
+from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import Candidate, Ensemble, direct, train, trimmed_mean
-from eigenecho.forecasting.rows import Baseline, ViewRows
+from eigenecho.forecasting.rows import ViewRows
 from eigenecho.forecasting.selection import FEWEST, MOST, WORK, keep_best
 from eigenecho.forecasting.signals import fill_gaps
 from eigenecho.forecasting.validation import ScoredCandidate, ValidationData, plan
@@ -70,7 +71,7 @@ def test_candidates_close_to_the_best_are_kept():
     found = [ScoredCandidate(DIRECT, [], error) for error in errors]
     kept = [one.error for one in keep_best(data, found[::-1], 50)]
     assert data.blocks == 10
-    assert kept == errors[:6]  # within 40 % of the best
+    assert kept == errors[:6]  # within 40% of the best
     assert [one.error for one in keep_best(data, found[6:], 50)] == [2.0]
     assert keep_best(data, found[7:], 50) == []
     few = [ScoredCandidate(DIRECT, [], 1.5 + i / 100) for i in range(9)]

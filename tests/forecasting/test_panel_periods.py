@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from eigenecho.data.panel import read
-from eigenecho.forecasting.effects import SAMPLED, find_periods, whole_periods
+from eigenecho.forecasting.seasons import SAMPLED, find_periods, whole_periods
 
 pd = pytest.importorskip("pandas")
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import Candidate
-from eigenecho.forecasting.rows import Baseline, ViewRows
+from eigenecho.forecasting.rows import ViewRows
 from eigenecho.forecasting.signals import fill_gaps
 from eigenecho.forecasting.views import Filter, View
 from eigenecho.spectra import Spectrum

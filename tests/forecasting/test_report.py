@@ -61,10 +61,10 @@ def test_report_contains_the_forecast(fitted, page):
     for time, row in forecast.iterrows():
         cells = [f"{row[name]:.2f}" for name in ("forecast", "lower", "upper")]
         assert " ".join([time.strftime("%Y-%m-%d"), *cells]) in words(page)
-    assert f"on the validation rows was {fitted.expected_error_:.3g} over 4 steps" in words(page)
-    assert "4 steps of 1 month ahead, from 2021-01-01 to 2021-04-01" in words(page)
-    assert "72 rows, 2015-01-01 to 2020-12-01" in words(page)
-    assert "Backtest None." in words(page)
+    assert f"validation split, over 4 steps, is {fitted.expected_error_:.3g} ." in words(page)
+    assert "4 steps of 1 month, from 2021-01-01 to 2021-04-01" in words(page)
+    assert "72 rows from 2015-01-01 to 2020-12-01" in words(page)
+    assert "There is no backtest." in words(page)
 
 
 def test_report_needs_no_other_file(page):
@@ -90,7 +90,7 @@ def test_names_are_escaped(page, tmp_path):
 def test_backtest_is_shown(fitted, tmp_path):
     tested = fitted.backtest(dated(monthly()), origins=2)
     page = written(fitted, tmp_path, backtest=tested)
-    assert "2 origins of 4 steps" in words(page)
+    assert re.search("2 origins from .*, 4 steps each", words(page))
     for name, row in tested.summary.iterrows():
         assert re.search(rf"{name} (▸ )?{row['mae']:.3f}", words(page))
     assert "forecaster.backtest(y, origins=2)" in words(page)
@@ -108,7 +108,7 @@ def test_series_of_a_panel_are_sorted_by_expected_errors(tmp_path):
     listed = page[page.index("expected error") :]
     places = [listed.index(f" s{i} ") for i in order[:20]]
     assert places == sorted(places)
-    assert "The first 20 of 23 series" in page
+    assert "The table shows 20 of 23 series" in page
     assert "Forecasts of 23 series" in page
 
 
@@ -120,15 +120,15 @@ def test_only_the_ends_of_a_long_forecast_are_shown(tmp_path):
     assert " 309 " in page
     assert " 310 " not in page.split("Backtest")[0]
     assert " 339 " in page
-    assert "40 steps of 1 row ahead, from 300 to 339" in page
+    assert "40 steps of 1 row, from 300 to 339" in page
 
 
 @pytest.mark.filterwarnings("ignore::eigenecho.errors.FewRowsWarning")
 @pytest.mark.usefixtures("sketched")
 def test_series_too_short_to_validate(tmp_path):
     page = words(written(quick(3).fit(np.arange(9.0)), tmp_path))
-    assert "errors are unknown" in page
-    assert "too few rows to learn from" in page
+    assert "the expected error is unknown" in page
+    assert "too few rows for training" in page
     assert "lower" not in page
 
 
@@ -147,7 +147,7 @@ def test_known_columns(tmp_path):
 def test_gaps_are_reported(tmp_path):
     y = monthly()
     y[[3, 40]] = np.nan
-    assert "2 of these rows were not observed" in words(written(quick().fit(y), tmp_path))
+    assert "2 of these rows have no observed value" in words(written(quick().fit(y), tmp_path))
 
 
 def test_report_needs_a_fitted_forecaster(tmp_path):
@@ -164,9 +164,9 @@ def test_description_of_the_selected_models(tmp_path):
     fitted, members = forecaster.fitted_, len(forecaster.members_)
     assert f"seasons 12 rows ensemble trimmed mean of {members} out of {fitted.tried} " in page
     kind = "relative" if fitted.bands.relative else "absolute"
-    assert f"quantiles of {kind} validation errors, by step ahead" in page
+    assert f"quantiles of the {kind} errors on the validation split, by step ahead" in page
     assert "weights" not in page
-    texts = {"own": "own weights of each series, shrunk", "shared": "shared by all series"}
+    texts = {"own": "separate for each series, shrunk", "shared": "shared by all series"}
     for sharing, text in texts.items():
         panel = quick(sharing=sharing).fit([monthly(), monthly(60, 1)])
         assert f"weights {text}" in words(written(panel, tmp_path))

@@ -10,7 +10,8 @@ from numpy.testing import assert_allclose
 
 from eigenecho.data.panel import read
 from eigenecho.forecasting import rows as rows_module
-from eigenecho.forecasting.rows import Baseline, Sums, ViewRows, expected
+from eigenecho.forecasting.baselines import Baseline
+from eigenecho.forecasting.rows import Sums, ViewRows, expected
 from eigenecho.forecasting.signals import Measures, RemovedEffects, Signal, fill_gaps
 from eigenecho.forecasting.views import Filter, View
 from eigenecho.spectra import Spectrum

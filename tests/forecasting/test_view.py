@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from eigenecho.forecasting.rows import Baseline, ViewRows
+from eigenecho.forecasting.baselines import Baseline
+from eigenecho.forecasting.rows import ViewRows
 from eigenecho.forecasting.signals import RemovedEffects, Signal
 from eigenecho.forecasting.views import Filter, View
 from eigenecho.spectra import Spectrum

@@ -15,12 +15,12 @@ from eigenecho import plots
 from eigenecho.data.clock import joined, texts
 from eigenecho.data.panel import Panel
 from eigenecho.errors import FewRowsWarning, unknown_name, warn
+from eigenecho.forecasting.baselines import naive, naive_error, naive_season, rivals
 from eigenecho.forecasting.candidates import runner
-from eigenecho.forecasting.effects import find_periods, whole_periods
-from eigenecho.forecasting.fitted import FittedForecaster, fit, warn_zero_width
-from eigenecho.forecasting.rows import naive, naive_error, naive_season, rivals
+from eigenecho.forecasting.fit import FittedForecaster, fit, warn_zero_width
+from eigenecho.forecasting.seasons import find_periods, whole_periods
 from eigenecho.forecasting.selection import ForecastConfig
-from eigenecho.pages import aligned
+from eigenecho.pages import format_numbers
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ OURS = "forecast"
 MEASURES = ("mae", "rmse", "mase", "smape", "coverage", "interval_score")
 """Columns of a DataFrame of scores; all methods have the first four."""
 
-NAMES = {"mae": "mean absolute error", "mase": "mean scaled error (mase)"}
+NAMES = {"mae": "mean absolute error", "mase": "mean absolute scaled error (MASE)"}
 
 BESIDE = ("unique_id", "cutoff", "step", "ds", "y", "lower", "upper")
 """Columns of errors that are not forecasts of a method."""
@@ -225,11 +225,11 @@ def headline(tested: Backtest) -> str:
 
     cutoffs = pandas.Index(tested.errors["cutoff"].sort_values())
     first, last = texts(cutoffs[[0, -1]])
-    text = f"{tested.origins} origins of {tested.horizon} steps from {first} to {last}"
+    text = f"{tested.origins} origins from {first} to {last}, {tested.horizon} steps each"
     if len(tested.ids) > 1:
         text += f", {len(tested.ids)} series"
     if tested.origins < tested.planned:
-        text += f"; interrupted: {tested.planned} were planned"
+        text += f" (interrupted: {tested.planned} origins were planned)"
     return text
 
 
@@ -242,38 +242,38 @@ def table(tested: Backtest) -> Any:
     for name in MEASURES[:4]:
         numbers = summary[name].to_numpy()
         lowest = numbers == np.min(numbers, where=~np.isnan(numbers), initial=np.inf)
-        marked = zip(lowest, aligned(numbers), strict=True)
+        marked = zip(lowest, format_numbers(numbers), strict=True)
         columns[name] = [f"▸ {text}" if is_lowest else text for is_lowest, text in marked]
     return pandas.DataFrame(columns, list(summary.index))
 
 
 def sentences(tested: Backtest) -> list[str]:
-    """Return a comparison with the best naive forecast, the coverage, and missing rows."""
+    """Return a comparison with the best naive baseline, the coverage, and missing rows."""
     errors, rival = tested.errors, tested.best_naive
     ours, theirs = (float(tested.summary.loc[name, tested.measure]) for name in (OURS, rival))
     notes = []
     if theirs == 0:
-        notes.append(f"The best naive forecast, “{rival}”, has no error.")
+        notes.append(f"The best naive baseline, “{rival}”, has no error.")
     elif not np.isnan([ours, theirs]).any():
         sizes = errors[[OURS, rival]].sub(errors["y"], axis=0).abs()
         means = sizes.groupby([errors["unique_id"], errors["cutoff"]], sort=False).mean().dropna()
         wins = int((means[OURS] < means[rival]).sum())
         notes.append(
             f"The {NAMES[tested.measure]} is {abs(1 - ours / theirs):.0%} "
-            f"{'higher' if ours > theirs else 'lower'} than that of the best naive forecast, "
-            f"“{rival}”; it is lower in {wins} of {len(means)} forecasts."
+            f"{'higher' if ours > theirs else 'lower'} than that of the best naive baseline, "
+            f"“{rival}”. It is lower in {wins} of {len(means)} forecasts."
         )
     coverage, score = tested.summary.loc[OURS, ["coverage", "interval_score"]]
     if np.isnan(coverage):
-        notes.append("There are no intervals: too few rows before the origins.")
+        notes.append("There are no prediction intervals: too few rows precede the origins.")
     else:
         notes.append(
-            f"{100 * tested.interval:.3g} % intervals contain {100 * coverage:.3g} % of rows "
-            f"(interval score {score:.4g})."
+            f"The {100 * tested.interval:.3g}% prediction intervals contain {100 * coverage:.3g}% "
+            f"of the true values (interval score {score:.4g})."
         )
     missing = int(errors["y"].isna().sum())
     if missing:
-        notes.append(f"{missing} of {len(errors)} rows were not observed and are not counted.")
+        notes.append(f"{missing} of {len(errors)} true values are missing and were ignored.")
     return notes
 
 

@@ -14,7 +14,8 @@ from scipy.linalg import cho_factor, cho_solve
 from eigenecho.checks import check_known
 from eigenecho.clients import Mapped
 from eigenecho.errors import bad_argument
-from eigenecho.forecasting.rows import Baseline, Sums, ViewRows, expected
+from eigenecho.forecasting.baselines import Baseline
+from eigenecho.forecasting.rows import Sums, ViewRows, expected
 from eigenecho.forecasting.signals import Signal, moving_series
 from eigenecho.forecasting.views import Filter, View
 from eigenecho.readout import Gram, Likelihood, Penalty, likeliest

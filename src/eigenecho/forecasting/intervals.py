@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from eigenecho.data.stored import check_floats
+from eigenecho.checks import check_floats
 from eigenecho.errors import Words, bad_argument
 from eigenecho.types import Array, GappyPositiveArray, NonNegativeArray, Positive, PositiveArray
 

@@ -13,7 +13,7 @@ from eigenecho import pages
 from eigenecho.data.align import History
 from eigenecho.data.clock import texts
 from eigenecho.forecasting.backtest import Backtest, headline, sentences, table
-from eigenecho.forecasting.fitted import FittedForecaster
+from eigenecho.forecasting.fit import FittedForecaster
 from eigenecho.plots.outlook import Outlook, outlook
 from eigenecho.spectra import Spectrum
 from eigenecho.types import Array
@@ -37,7 +37,7 @@ UNUSED = ("progress", "seed")
 def write(path: Path, values: dict[str, Any]) -> Path:
     """Write a page with these variables of the template, and return its path."""
     template = pages.environment("eigenecho.forecasting").get_template("report.html.jinja")
-    pages.write_whole(path, template.render(values).encode())
+    pages.write_file(path, template.render(values).encode())
     return path
 
 
@@ -93,9 +93,9 @@ def _outlook(
 
 
 def _picture(parts: Sequence[Outlook], interval: float) -> pages.Picture:
-    caption = "The last rows and the forecast."
+    caption = "The last observed values and the forecast."
     if parts[0].lower is not None:
-        caption += f" Shaded: {100 * interval:.3g} % prediction interval."
+        caption += f" The shaded area is the {100 * interval:.3g}% prediction interval."
     return pages.picture(lambda width: outlook(parts, interval, width=width), caption)
 
 
@@ -110,9 +110,9 @@ def _list(
         last = history.values[~np.isnan(history.values)][-1]
         error = np.nan if errors is None else errors[i]
         numbers = [last, forecast[0], forecast[-1], error]
-        rows.append([_name(history), *pages.aligned(numbers, error if error > 0 else None)])
+        rows.append([_name(history), *pages.format_numbers(numbers, error if error > 0 else None)])
     steps = len(forecasts[0])
-    columns = ["series", "last value", "next", f"{steps} steps ahead", "expected error"]
+    columns = ["series", "last value", "1 step ahead", f"{steps} steps ahead", "expected error"]
     return {"columns": columns, "rows": rows}
 
 
@@ -122,7 +122,7 @@ def _forecast(part: Outlook) -> dict[str, Any]:
     if part.lower is not None and part.upper is not None:
         numbers += [part.lower, part.upper]
         finest = float(np.min(part.upper - part.lower)) / 2
-    columns = [pages.aligned(column, finest or None) for column in numbers]
+    columns = [pages.format_numbers(column, finest or None) for column in numbers]
     rows = [list(row) for row in zip(texts(part.ahead), *columns, strict=True)]
     if len(rows) > LONG:
         rows = [*rows[:ENDS], ["…"] * len(rows[0]), *rows[-ENDS:]]
@@ -132,12 +132,12 @@ def _forecast(part: Outlook) -> dict[str, Any]:
 
 def _backtest(tested: Backtest) -> dict[str, Any]:
     errors = table(tested)
-    caption = "The last forecasts, the best naive one, and the true values; errors by step ahead."
+    caption = "Top: the last forecasts and the best naive baseline. Bottom: errors by step ahead."
     return {
         "planned": tested.planned,
         "headline": headline(tested),
         "sentences": sentences(tested),
-        "columns": ["forecast", *errors.columns],
+        "columns": ["method", *errors.columns],
         "rows": errors.reset_index().to_numpy().tolist(),
         "picture": pages.picture(lambda width: tested.plot(width=width), caption),
     }

@@ -1,4 +1,4 @@
-"""Naive forecasts, and the rows of one series under a view: their sums, and forecasts from them."""
+"""The rows of one series under a view: their sums, and forecasts from them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.signal import correlate
 
-from eigenecho.checks import check_count, check_known
-from eigenecho.data.panel import Panel
-from eigenecho.forecasting.signals import LARGEST_PERIOD, Signal, fill_gaps
+from eigenecho.forecasting.baselines import Baseline
+from eigenecho.forecasting.signals import Signal
 from eigenecho.forecasting.views import Filter, View
 from eigenecho.readout import Gram, Moments
 from eigenecho.reservoir import Reservoir
 from eigenecho.rows import BlockRows
-from eigenecho.types import Array, PositiveInt
+from eigenecho.types import Array
 
 CHUNK = 1 << 21
 """Number of targets in memory at a time."""
@@ -25,108 +24,6 @@ LONG = 1000
 
 LEAST_FADE = 1e-6
 """Lower bound of 1 − |λ|² for sums by the recurrence, which lose digits below it."""
-
-BASELINES = ("level", "drift", "season", "growth")
-"""Kinds of baselines."""
-
-
-@dataclass(frozen=True)
-class Baseline:
-    """A naive forecast, made after any row of a series.
-
-    ``level``: the level. ``drift``: the last value plus the mean step so far, repeated. ``season``:
-    the last season, repeated. ``growth``: the last season plus, for each season ahead, the
-    difference between the means of the last two seasons.
-
-    All are linear in the series, and forecast a constant exactly.
-    """
-
-    kind: str = "level"
-    season: PositiveInt = 1
-
-    def check(self) -> None:
-        """Raise if a file has an unknown kind or a season that is too long."""
-        check_known(self.kind, "baseline", BASELINES)
-        check_count(self.season, "baseline", "a number of rows", 1, LARGEST_PERIOD)
-
-    @property
-    def needs(self) -> int:
-        """Number of rows before the first forecast."""
-        return {"drift": 2, "season": self.season, "growth": 2 * self.season}.get(self.kind, 1)
-
-    def forecast(self, y: Array, level: Array, rows: Array, horizon: int) -> Array:
-        """Return forecasts (len(rows), H) after rows of a series (T,) with levels (T,)."""
-        steps = np.arange(1, horizon + 1)
-        if self.kind == "level":
-            return np.repeat(level[rows, None], horizon, axis=1)
-        if self.kind == "drift":
-            slope = (y[rows] - y[0]) / np.maximum(rows, 1)
-            return y[rows, None] + slope[:, None] * steps
-        seasons = -(-steps // self.season)
-        last = y[np.maximum(rows[:, None] + steps - self.season * seasons, 0)]
-        if self.kind == "season":
-            return last
-        return last + self._growth(y, rows)[:, None] * seasons
-
-    def _growth(self, y: Array, rows: Array) -> Array:
-        """Return the difference of the means of the last two seasons; 0 if there are not two."""
-        m = self.season
-        sums = np.concatenate([[0.0], np.cumsum(y - y[0])])
-        ends = rows + 1
-        last = sums[ends] - sums[np.maximum(ends - m, 0)]
-        before = sums[np.maximum(ends - m, 0)] - sums[np.maximum(ends - 2 * m, 0)]
-        return np.where(ends >= 2 * m, (last - before) / m, 0.0)
-
-
-def rivals(season: int) -> dict[str, Baseline | None]:
-    """Return naive forecasts by name, without the seasonal ones for a season of one row.
-
-    None is the mean of all observations, which is the best forecast of white noise.
-    """
-    named = {"last value": Baseline(), "mean": None, "drift": Baseline("drift")}
-    if season > 1:
-        named["seasonal naive"] = Baseline("season", season)
-        named["seasonal growth"] = Baseline("growth", season)
-    return named
-
-
-def naive(baseline: Baseline | None, values: Array, horizon: int) -> Array:
-    """Return a naive forecast (H,) after the end of a series (T,) that may contain NaN.
-
-    None forecasts the mean. A series shorter than a season is forecast by its last value.
-    """
-    if baseline is None:
-        return np.full(horizon, np.nanmean(values))
-    y = fill_gaps(values, baseline.season).values
-    if len(y) < baseline.needs and baseline.kind == "season":
-        baseline = Baseline("level")
-    return baseline.forecast(y, y, np.array([len(y) - 1]), horizon)[0]
-
-
-def naive_error(values: Array, season: int) -> float:
-    """Return the mean absolute change over a season, the error of a naive forecast.
-
-        mean |y(t) − y(t − season)|
-
-    Over a single row if the series has no two seasons; NaN if it never changes.
-    """
-    for lag in (season, 1):
-        changes = np.abs(values[lag:] - values[:-lag])
-        changes = changes[~np.isnan(changes)]
-        if changes.size and (mean := float(changes.mean())) > 0:
-            return mean
-    return float("nan")
-
-
-def naive_season(panel: Panel, seasons: Sequence[int]) -> int:
-    """Return the season with the smallest naive error; 1 if there are none."""
-    if len(seasons) < 2:
-        return seasons[0] if seasons else 1
-    lags = (1, *seasons)
-    errors = np.array([[naive_error(h.values, s) for s in lags] for h in panel.histories])
-    relative = errors[:, 1:] / errors[:, :1]
-    changing = relative[np.isfinite(relative).all(axis=1)]
-    return seasons[int(np.argmin(changing.mean(axis=0)))] if len(changing) else seasons[0]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,10 +13,12 @@ import numpy as np
 from eigenecho import spectra
 from eigenecho.checks import check_count, check_known
 from eigenecho.errors import Words, bad_argument
+from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import PULLS, STRATEGIES, Candidate, Run, trimmed_mean
-from eigenecho.forecasting.effects import learn_effects, whole_periods
+from eigenecho.forecasting.effects import learn_effects
 from eigenecho.forecasting.intervals import Bands
-from eigenecho.forecasting.rows import Baseline, Sums, ViewRows
+from eigenecho.forecasting.rows import Sums, ViewRows
+from eigenecho.forecasting.seasons import whole_periods
 from eigenecho.forecasting.signals import RemovedEffects, Signal, moving_series
 from eigenecho.forecasting.validation import ScoredCandidate, ValidationData, merge_series, plan
 from eigenecho.forecasting.views import LONG, LONGEST, Filter, View, candidate_spectra

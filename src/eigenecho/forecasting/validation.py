@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import RIDGES, Candidate, direct
-from eigenecho.forecasting.rows import Baseline, Sums, ViewRows
+from eigenecho.forecasting.rows import Sums, ViewRows
 from eigenecho.forecasting.signals import Signal
 from eigenecho.forecasting.views import View
 from eigenecho.threads import one_blas_thread

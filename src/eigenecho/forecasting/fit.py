@@ -1,4 +1,4 @@
-"""A fitted forecaster as a value: it forecasts after any row of any series."""
+"""Fitting a forecaster, and the result, which forecasts after any row of any series."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from functools import cached_property
 import numpy as np
 
 from eigenecho import spectra
-from eigenecho.checks import check_count, check_memory
+from eigenecho.checks import check_count, check_floats, check_memory
 from eigenecho.data.panel import Panel
-from eigenecho.data.stored import check_floats
 from eigenecho.errors import FewRowsWarning, Words, bad_argument, out_of_range, warn
+from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import THREADS, Candidate, Ensemble, Run, train
-from eigenecho.forecasting.effects import Effects, find_periods, learn_effects
+from eigenecho.forecasting.effects import Effects, learn_effects
 from eigenecho.forecasting.intervals import Bands
-from eigenecho.forecasting.rows import Baseline
+from eigenecho.forecasting.seasons import find_periods
 from eigenecho.forecasting.selection import ForecastConfig, Selection, select_candidates
 from eigenecho.forecasting.signals import FADES, LARGEST_PERIOD, Measures, Signal, fill_gaps
 from eigenecho.forecasting.validation import fewest, plan
@@ -35,6 +35,53 @@ BYTES = 48
 
 GROWTH = 1.25
 """Factor between the numbers of rows at which a series is scaled again."""
+
+
+@one_blas_thread()
+def fit(panel: Panel, config: ForecastConfig, run: Run = THREADS) -> FittedForecaster:
+    """Select candidates on the validation split, then train them on all rows.
+
+    Without ``refit`` they are trained on the rows before the validation rows.
+    """
+    check_memory(float(BYTES * config.horizon), "horizon", config.horizon)
+    if config.spectrum is not None:
+        check_growth(config.spectrum, max(len(history) for history in panel.histories))
+    config = replace(config, periods=find_periods(panel, config.periods))
+    measures = Measures.of(panel, config.season, config.multivariate)
+    config = replace(config, multivariate=measures.multivariate)
+    signals = measures.signals(panel)
+    selection = select_candidates(signals, config, run) or Selection([_last_value()])
+    candidates, pull, bands, tried = selection
+    learned, ensemble = _train(candidates, signals, config, pull, run)
+    return FittedForecaster(panel, config, learned, ensemble, pull, bands, tried)
+
+
+def _train(
+    candidates: Sequence[Candidate],
+    signals: Sequence[Signal],
+    config: ForecastConfig,
+    pull: float | None,
+    run: Run,
+) -> tuple[Effects, Ensemble]:
+    """Estimate effects and train candidates on all rows."""
+    stops = [len(signal) for signal in signals]
+    if not config.refit:
+        plans = [plan(len(signal), config.horizon, config.validation) for signal in signals]
+        stops = [len(s) if p is None else p.kept for s, p in zip(signals, plans, strict=True)]
+    # Candidates decide on logarithms: later rows, or series that were not validated, may have none.
+    logarithms = sorted({candidate.view.logarithm for candidate in candidates})
+    learned = learn_effects(signals, stops, config.periods, logarithms)
+    shifted = [learned.apply(s, stop, 0) for s, stop in zip(signals, stops, strict=True)]
+    ensemble = train(candidates, shifted, stops, config.horizon, pull, run)
+    if not ensemble.members:
+        ensemble = train([_last_value()], shifted, stops, config.horizon, pull)
+    return learned, ensemble
+
+
+def _last_value() -> Candidate:
+    """Return the candidate that forecasts the last value."""
+    view = View(LAST_VALUE, Filter(0.0, spectra.ring(1, sr=0.5)))
+    return Candidate(view, Baseline("level"), "direct", 1e300)
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,53 +278,6 @@ class FittedForecaster:
                 "series or a shorter horizon.",
                 FewRowsWarning,
             )
-
-
-@one_blas_thread()
-def fit(panel: Panel, config: ForecastConfig, run: Run = THREADS) -> FittedForecaster:
-    """Select candidates on the validation split, then train them on all rows.
-
-    Without ``refit`` they are trained on the rows before the validation rows.
-    """
-    check_memory(float(BYTES * config.horizon), "horizon", config.horizon)
-    if config.spectrum is not None:
-        check_growth(config.spectrum, max(len(history) for history in panel.histories))
-    config = replace(config, periods=find_periods(panel, config.periods))
-    measures = Measures.of(panel, config.season, config.multivariate)
-    config = replace(config, multivariate=measures.multivariate)
-    signals = measures.signals(panel)
-    selection = select_candidates(signals, config, run) or Selection([_last_value()])
-    candidates, pull, bands, tried = selection
-    learned, ensemble = _train(candidates, signals, config, pull, run)
-    return FittedForecaster(panel, config, learned, ensemble, pull, bands, tried)
-
-
-def _train(
-    candidates: Sequence[Candidate],
-    signals: Sequence[Signal],
-    config: ForecastConfig,
-    pull: float | None,
-    run: Run,
-) -> tuple[Effects, Ensemble]:
-    """Estimate effects and train candidates on all rows."""
-    stops = [len(signal) for signal in signals]
-    if not config.refit:
-        plans = [plan(len(signal), config.horizon, config.validation) for signal in signals]
-        stops = [len(s) if p is None else p.kept for s, p in zip(signals, plans, strict=True)]
-    # Candidates decide on logarithms: later rows, or series that were not validated, may have none.
-    logarithms = sorted({candidate.view.logarithm for candidate in candidates})
-    learned = learn_effects(signals, stops, config.periods, logarithms)
-    shifted = [learned.apply(s, stop, 0) for s, stop in zip(signals, stops, strict=True)]
-    ensemble = train(candidates, shifted, stops, config.horizon, pull, run)
-    if not ensemble.members:
-        ensemble = train([_last_value()], shifted, stops, config.horizon, pull)
-    return learned, ensemble
-
-
-def _last_value() -> Candidate:
-    """Return the candidate that forecasts the last value."""
-    view = View(LAST_VALUE, Filter(0.0, spectra.ring(1, sr=0.5)))
-    return Candidate(view, Baseline("level"), "direct", 1e300)
 
 
 def checkpoints(rows: Array, anchor: int) -> Array:
