@@ -19,28 +19,37 @@ from pathlib import Path
 from eigenecho.pages import format_duration
 from eigenecho.paper import report
 from eigenecho.paper.cell_store import CellStore
-from eigenecho.paper.experiment import Experiment
+from eigenecho.paper.experiment import Experiment, listed
 from eigenecho.paper.runner import find_experiments
 
 HERE = Path(__file__).parent
 PAGE, FOLDER = HERE / "paper.md", HERE / "paper"
 
-HEAD = """# The paper, reproduced
+PLURALS = {"holds": "hold", "holds in part": "hold in part", "does not hold": "do not hold"}
+"""Each verdict as a predicate of several claims."""
 
-This page has every table and figure of *Fast Linear Reservoirs via Diagonalization*
-(de Coudenhove, Bendi-Ouis, Strock, Hinaut, 2026), computed again, with a verdict on each claim.
-A verdict follows from a rule in the code of its experiment (`eigenecho/paper`); the measured
-result is shown beside it. The verdicts are {verdicts}.
+HEAD = """# Reproducing the paper
 
-`eigenecho reproduce` computes everything ({cells} cells here, {seconds} of core time on a shared
-machine) and writes this report next to its store. `eigenecho reproduce --quick` runs smaller
-experiments in a minute or two. `make paper-page` writes this page from the store. All numbers are
-in [results.json](paper/results.json).
+This page shows every table and figure of *Fast Linear Reservoirs via Diagonalization*
+(de Coudenhove, Bendi-Ouis, Strock, Hinaut, 2026), recomputed with eigenecho, and checks each claim
+of the paper. Each verdict is computed by a fixed rule in the code of the experiment
+(`eigenecho/paper`) and is shown next to the measured result. Of {count} claims, {verdicts}.
+
+```console
+$ eigenecho reproduce --quick   # smaller experiments, which take about a minute
+$ eigenecho reproduce           # all experiments
+```
+
+Both commands store the result of each run, so that they can be interrupted and resumed, and write a
+report like this page. The {cells} runs for this page took {seconds} on one core of a shared
+machine. All numbers are in [results.json](paper/results.json).
+
+<!-- `make paper-page` writes this page from stored results; do not edit it by hand. -->
 {fewer}
 """
 
 FEWER = """
-Some experiments have fewer results than `eigenecho reproduce` computes. The same command continues:
+Some experiments are not complete. Run `eigenecho reproduce` again to continue them:
 
 {lines}
 """
@@ -83,12 +92,17 @@ def write(parts: Sequence[report.FinishedExperiment]) -> None:
         shutil.copy(folder / "results.json", FOLDER / "results.json")
     counts = Counter(claim.verdict for _, claim in report.list_claims(parts))
     head = HEAD.format(
-        verdicts=", ".join(f"{counts[v]} × *{v}*" for v in report.VERDICTS if counts[v]),
+        count=counts.total(),
+        verdicts=listed(
+            f"{counts[v]} {v if counts[v] == 1 else PLURALS[v]}"
+            for v in report.VERDICTS
+            if counts[v]
+        ),
         cells=sum(part.cells for part in parts),
         seconds=format_duration(seconds),
         fewer=list_smaller([part.experiment for part in parts]),
     )
-    body = text[text.index("## The claims") :].replace("](figures/", "](paper/")
+    body = text[text.index("## Claims and verdicts") :].replace("](figures/", "](paper/")
     PAGE.write_text(head + body, encoding="utf-8")
 
 

@@ -418,9 +418,9 @@ def test_verdict_on_sim_uses_its_total_capacity(shares, verdict):
     capacity[3] += 0.25
     capacity[4] -= 0.25
     section = delay.section(Results(results))
-    (claim,) = [claim for claim in section.claims if claim.claim.startswith("Sim")]
+    (claim,) = [claim for claim in section.claims if "capacity of Sim" in claim.claim]
     assert claim.verdict == verdict
-    assert f"N = 20: {shares[0] - 1:+.1%} in total" in claim.measured
+    assert f"At N = 20, the total capacity differs by {shares[0] - 1:+.1%}" in claim.measured
     assert "at most 0.2" in claim.measured
     assert "after the first runs" in section.text
 

@@ -13,7 +13,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from eigenecho.pages import write_whole
+from eigenecho.pages import write_file
 from eigenecho.paper.experiment import Cell, Experiment, Key
 
 
@@ -49,7 +49,7 @@ class CellStore:
         about = json.dumps([result.seconds, result.machine])
         packed = io.BytesIO()
         np.savez_compressed(packed, about=about, **cast(Any, result.cell))
-        write_whole(self._path(experiment, key), packed.getvalue())
+        write_file(self._path(experiment, key), packed.getvalue())
 
     def missing(self, experiment: Experiment) -> list[Key]:
         """Return the keys of the cells that are not stored."""
@@ -78,5 +78,5 @@ def _read(path: Path) -> StoredCell:
         return StoredCell(cell, *json.loads(str(cell.pop("about"))))
     except (BadZipFile, zlib.error, EOFError, KeyError, ValueError, OSError) as error:
         raise StoreError(
-            f"cannot read the stored cell {path}: {error}. Delete the file and run again."
+            f"cannot read the stored result {path}: {error}. Delete the file and run again."
         ) from error

@@ -55,14 +55,21 @@ class ReportFigure(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A claim of the paper, the measured result, and the verdict.
+    """A claim, the measured result, and the verdict.
 
-    The verdict is "holds", "holds in part" or "does not hold".
+    Claim and result are sentences without the last full stop. The verdict is "holds", "holds in
+    part" or "does not hold".
     """
 
     claim: str
     measured: str
     verdict: str
+
+
+def listed(items: Iterable[str]) -> str:
+    """Return items as text: "a, b and c"."""
+    texts = [*items]
+    return " and ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
 
 
 @dataclass
@@ -71,7 +78,7 @@ class Section:
 
     text: str
     headline: str
-    """Key result in a few words, for the summary."""
+    """Key result as a short sentence without a full stop, for the summary."""
     numbers: Mapping[str, Any]
     """All numbers, for the JSON file."""
     tables: list[TextTable] = field(default_factory=list)
@@ -114,7 +121,7 @@ class Experiment(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     paper: ClassVar[str]
-    """The table or figure of the paper that it reproduces, or "ours"."""
+    """The table or figure of the paper that it reproduces, or "not in the paper"."""
     quick: ClassVar[Mapping[str, Any]]
     """Parameters of a quick run that differ from the defaults."""
     exclusive: ClassVar[bool] = False

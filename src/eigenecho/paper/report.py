@@ -84,7 +84,7 @@ def write(
     }
     for name in ("report.html", "report.md"):
         text = templates.get_template(f"{name}.jinja").render(values)
-        pages.write_whole(out / name, text.encode())
+        pages.write_file(out / name, text.encode())
     numbers = {
         "eigenecho": eigenecho.__version__,
         "command": command,
@@ -111,7 +111,7 @@ def write(
     plain = json.loads(
         json.dumps(numbers, default=lambda array: array.tolist()), parse_constant=lambda _: None
     )
-    pages.write_whole(out / "results.json", json.dumps(plain, indent=1).encode())
+    pages.write_file(out / "results.json", json.dumps(plain, indent=1).encode())
     return out / "report.html"
 
 
@@ -119,10 +119,10 @@ def _write_figures(parts: Sequence[FinishedExperiment], out: Path) -> dict[str, 
     """Write figures as SVG and PNG; return the address of each, for the page, by name."""
     sources = {}
     for figure in (figure for part in parts for figure in part.section.figures):
-        svg, png = (pages.rendered(figure.figure, kind) for kind in ("svg", "png"))
-        pages.write_whole(out / "figures" / f"{figure.name}.svg", svg)
-        pages.write_whole(out / "figures" / f"{figure.name}.png", png)
-        sources[figure.name] = pages.source(svg, png)
+        svg, png = (pages.render_figure(figure.figure, kind) for kind in ("svg", "png"))
+        pages.write_file(out / "figures" / f"{figure.name}.svg", svg)
+        pages.write_file(out / "figures" / f"{figure.name}.png", png)
+        sources[figure.name] = pages.image_source(svg, png)
     return sources
 
 

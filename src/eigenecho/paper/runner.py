@@ -145,7 +145,7 @@ def _receive(connection: Any) -> StoredCell:
     except (EOFError, OSError) as error:
         raise CellError(
             "a worker process died, usually because memory ran out. Run again with fewer "
-            "--workers: finished cells are kept."
+            "--workers: finished runs are stored."
         ) from error
     if isinstance(answer, CellError):
         raise answer
@@ -168,7 +168,7 @@ def _work(connection: Any) -> None:
 def _run_on_cluster(tasks: Sequence[Task], client: Any) -> Generator[FinishedTask]:
     """Yield finished tasks in order; closing the generator cancels the remaining ones."""
     try:
-        results = on_client(client, "cells")(_compute_cell, tasks)
+        results = on_client(client, "runs")(_compute_cell, tasks)
         yield from zip(tasks, results, strict=True)
     except ClusterError as error:
         raise CellError(str(error)) from error

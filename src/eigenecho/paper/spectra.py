@@ -12,7 +12,7 @@ import numpy as np
 
 from eigenecho import metrics, plots, spectra
 from eigenecho.estimators import LinearESN
-from eigenecho.paper.experiment import Cell, Experiment, Key, Results, Section
+from eigenecho.paper.experiment import Cell, Experiment, Key, Results, Section, listed
 from eigenecho.paper.mso import LITERAL
 from eigenecho.plots.spectrum import importance
 from eigenecho.plots.style import panel_grid
@@ -47,11 +47,11 @@ TRAINED = {"golden": "Golden", "matrix": "Matrix"}
 """Labels of the spectra that are trained."""
 
 WEIGHT_MEASURES = {
-    "large": "large",
-    "large_at_random": "large, random weights",
-    "half": "hold half the weight",
-    "near": "distance by weight",
-    "near_all": "distance",
+    "large": "large weights",
+    "large_at_random": "large weights if Gaussian",
+    "half": "eigenvalues with half of the weight",
+    "near": "weighted distance",
+    "near_all": "unweighted distance",
     "test_rmse": "test RMSE",
 }
 """Headings of the table of readout weights by name of the number."""
@@ -90,58 +90,60 @@ class SpectraFigure(Experiment):
         cover = {law: results.means((law,), MEASURES) for law in LAWS}
         best = [min(PAPER, key=lambda law: cover[law][measure]) for measure in MEASURES[:2]]
         section = Section(
-            f"N = {self.units} eigenvalues per law: the columns of the paper's figure, at radius "
-            "1, further laws at their own radii, and the golden law with noise as the paper's "
-            f"algorithm states it. Measures are means over {self.seeds} draws.",
-            f"unevenness: matrix {cover['Matrix']['unevenness']:.2f}, "
-            f"noisy golden {cover['Noisy Golden']['unevenness']:.2f}",
+            f"A law is a rule that generates eigenvalues; here, N = {self.units}. The figures show "
+            "the laws of the paper at radius 1, other laws at their own radii, and noisy golden "
+            "with the noise exactly as stated in the paper. The measures in the table are means "
+            f"over {self.seeds} draws.",
+            f"The unevenness is {cover['Noisy Golden']['unevenness']:.2f} for noisy golden and "
+            f"{cover['Matrix']['unevenness']:.2f} for a random matrix",
             {"cover": cover},
         )
         section.add_table(
-            "Evenness of the cover of the unit disk; best of the paper's four in bold",
-            ("Law", "unevenness", "largest hole", "density", "radius", "real"),
+            "How evenly the eigenvalues cover the unit disk (best of the paper's four laws in "
+            "bold)",
+            ("Law", "unevenness", "largest hole", "density error", "radius", "real eigenvalues"),
             [[law, *cover[law].values(), drawn[law].radius, drawn[law].real.size] for law in LAWS],
             [".3f", ".3f", ".3f", ".3f", "d"],
             {([*LAWS].index(law), 1 + column) for column, law in enumerate(best)},
-            "Unevenness: deviation / mean of the distance to the nearest eigenvalue (0 for a "
-            "lattice, 0.52 for independent points). Largest hole: radius of the largest empty "
-            "circle. Density: largest distance between the share of eigenvalues within radius r "
-            "and r², the circular law of large random matrices.",
+            "The unevenness is the standard deviation of the distance from an eigenvalue to its "
+            "nearest neighbour, divided by the mean of this distance (0 for a lattice, 0.52 for "
+            "independent points). The largest hole is the radius of the largest empty circle. The "
+            "density error is the largest difference between the fraction of eigenvalues within "
+            "radius r and the fraction r² given by the circular law for large random matrices. The "
+            "last two columns describe the first draw.",
         )
         section.add_figure(
             "spectra",
             _draw_spectra({law: drawn[law] for law in PAPER}, 4),
-            "Eigenvalues in the complex plane, with the unit circle: of a random matrix, and drawn "
-            "from the uniform, the golden and the noisy golden law.",
+            "Eigenvalues of a random matrix, and of the uniform, golden and noisy golden laws, in "
+            "the complex plane with the unit circle.",
         )
         section.add_figure(
             "spectra-catalogue",
             _draw_spectra({law: drawn[law] for law in OURS}, 3),
-            "The other laws of the library: of a sparse random matrix, on a ring, at geometrically "
-            "spaced time constants with and without rotation, and golden with σ = 0.2 taken "
-            "literally. Values outside the unit circle are red.",
+            "Other spectra of the library: a sparse random matrix, a ring, geometrically spaced "
+            "time constants with and without rotation, and noisy golden with σ = 0.2 taken "
+            "literally. Eigenvalues outside the unit circle are red.",
         )
         noisy, golden, uniform = (cover[law] for law in ("Noisy Golden", "Golden", "Uniform"))
         beats_uniform = all(noisy[name] < uniform[name] for name in MEASURES[:2])
         beats_golden = all(noisy[name] < golden[name] for name in MEASURES[:2])
         compared = {
-            measure: ", ".join(
-                f"{law.lower()} {cover[law][measure]:.2f}"
-                for law in ("Noisy Golden", "Golden", "Uniform", "Matrix")
-            )
-            for measure in MEASURES
+            name: listed(f"{cover[law][name]:.2f} for {law.lower()}" for law in reversed(PAPER))
+            for name in MEASURES
         }
         section.judge(
-            "Noisy golden covers the disk more evenly than uniform and than golden without noise",
-            f"unevenness: {compared['unevenness']}; largest hole: {compared['hole']}. "
-            + ("More even than uniform" if beats_uniform else "Not more even than uniform")
-            + (", and than golden" if beats_golden else "; golden without noise is the most even"),
+            "Noisy golden covers the disk more evenly than both uniform and golden without noise",
+            f"The unevenness is {compared['unevenness']}; the largest hole is {compared['hole']}. "
+            f"Noisy golden is {'' if beats_uniform else 'not '}more even than uniform "
+            f"{'and' if beats_uniform == beats_golden else 'but'} "
+            f"{'' if beats_golden else 'not '}more even than golden without noise",
             beats_uniform,
             beats_golden,
         )
         section.judge(
             "Noisy golden matches the spectral density of a random matrix",
-            f"distance from the circular law: {compared['density']}",
+            f"The largest difference from the circular law is {compared['density']}",
             noisy["density"] <= 1.5 * cover["Matrix"]["density"],
         )
         return section
@@ -174,13 +176,13 @@ def measure_cover(values: Array) -> Cell:
 
 @dataclass(frozen=True)
 class SpectralImportance(Experiment):
-    """Eigenvalues sized by readout weight.
+    """Eigenvalues with markers sized by readout weight.
 
     One reservoir from the middle of the paper's hyperparameter table.
     """
 
     name = "spectral-importance"
-    title = "Spectral importance"
+    title = "Which eigenvalues get large readout weights?"
     paper = "figure of eigenvalues sized by readout weight"
     quick: ClassVar = dict(seeds=2)
 
@@ -199,17 +201,10 @@ class SpectralImportance(Experiment):
         """Return eigenvalues, readout weights in the Q layout and test RMSE of one network."""
         spectrum, seed = key
         task = mso_split(self.task)
-        esn = LinearESN(
-            self.units,
-            spectrum=spectrum,
-            sr=self.sr,
-            lr=self.lr,
-            input_scaling=self.input_scaling,
-            ridge=self.ridge,
-            warmup=task.washout,
-            solver="qr",
-            seed=seed,
-        ).fit(task.X[task.train], task.y[task.train])
+        params: dict[str, Any] = {"sr": self.sr, "lr": self.lr, "ridge": self.ridge}
+        params |= {"input_scaling": self.input_scaling, "warmup": task.washout, "seed": seed}
+        esn = LinearESN(self.units, spectrum=spectrum, solver="qr", **params)
+        esn.fit(task.X[task.train], task.y[task.train])
         modes = esn.model_.spectrum
         # The reference: weights without structure, Gaussian in the Q layout.
         rng = np.random.default_rng(seed)
@@ -232,22 +227,24 @@ class SpectralImportance(Experiment):
         )
         means = {s: measured.means((s,), WEIGHT_MEASURES) for s in TRAINED}
         section = Section(
-            f"N = {self.units}, MSO{self.task}, radius {self.sr:g}, leaking rate {self.lr:g}, "
-            f"input scaling {self.input_scaling:g}, ridge {self.ridge:g}; the paper does not state "
-            "the values of its figure. The weight of a pair is √(w_Re² + w_Im²), divided by the "
-            "largest.",
-            f"large weights: {means['golden']['large']:.0f} of {self.units} golden, "
-            f"{means['matrix']['large']:.0f} of {self.units} matrix",
+            f"Networks are trained on MSO{self.task} with the parameters listed at the end of this "
+            "section; the paper does not state the parameters used for its figure. The weight of a "
+            "pair of eigenvalues is √(w_Re² + w_Im²), divided by the largest weight.",
+            f"Of {self.units} eigenvalues, {means['golden']['large']:.0f} (golden) and "
+            f"{means['matrix']['large']:.0f} (matrix) have large weights",
             {"weights": means},
         )
         section.add_table(
-            f"Inequality of the weights of {self.units} eigenvalues, mean over {self.seeds} seeds",
+            f"How unequal the weights of {self.units} eigenvalues are (means over {self.seeds} "
+            "seeds)",
             ("Spectrum", *WEIGHT_MEASURES.values()),
             [[TRAINED[spectrum], *numbers.values()] for spectrum, numbers in means.items()],
             [".1f", ".1f", ".1f", ".3f", ".3f", ".2e"],
-            note=f"Large: above {LARGE:.0%} of the largest weight, compared with Gaussian "
-            "weights. Distance: from |angle of λ| to the nearest frequency of the task, in "
-            "radians; mean over eigenvalues with and without the weights.",
+            note=f"A weight is large if it exceeds {LARGE:.0%} of the largest weight. For "
+            "comparison, the third column is the number of large weights if all weights are "
+            "Gaussian. Distances, in radians, are measured from |angle of λ| to the nearest "
+            "frequency of the task and averaged over the eigenvalues, with and without weighting "
+            "by readout weight.",
         )
         figure, axes = panel_grid(2 * len(TRAINED), 2, 4.0, 3.9, square=True)
         times = ("before training", f"after training on MSO{self.task}")
@@ -265,18 +262,18 @@ class SpectralImportance(Experiment):
         section.add_figure(
             "spectral-importance",
             figure,
-            "Eigenvalues with the unit circle, before training (left) and after training on "
-            f"MSO{self.task} (right), where the area shows the readout weight. Ticks across the "
-            "circle: the frequencies of the task.",
+            "Eigenvalues and the unit circle, before training (left) and after training on "
+            f"MSO{self.task} (right), where the area of a marker shows the readout weight. Ticks "
+            "across the circle mark the frequencies of the task.",
         )
         share = max(m["large"] / self.units for m in means.values())
         fewer = max(m["large"] / m["large_at_random"] for m in means.values())
         section.judge(
             "Only a subset of the eigenvalues has large readout weights",
-            "; ".join(
-                f"{TRAINED[spectrum]}: {m['large']:.0f} of {self.units} above {LARGE:.0%} of the "
-                f"largest ({m['large_at_random']:.0f} if weights were Gaussian noise), "
-                f"{m['half']:.0f} hold half of all weight"
+            ". ".join(
+                f"For {spectrum}, {m['large']:.0f} of {self.units} weights exceed {LARGE:.0%} of "
+                f"the largest weight ({m['large_at_random']:.0f} would be expected for Gaussian "
+                f"weights), and {m['half']:.0f} eigenvalues account for half of the total weight"
                 for spectrum, m in means.items()
             ),
             share < 0.5 and fewer < 0.75,
@@ -285,9 +282,10 @@ class SpectralImportance(Experiment):
         nearer = max(m["near"] / m["near_all"] for m in means.values())
         section.judge(
             "The readout selects the frequencies that matter to the task",
-            "; ".join(
-                f"{TRAINED[spectrum]}: mean distance from a task frequency {m['near']:.2f} rad by "
-                f"weight, {m['near_all']:.2f} without"
+            ". ".join(
+                f"For {spectrum}, the mean distance to the nearest task frequency is "
+                f"{m['near']:.2f} rad if weighted by readout weight and {m['near_all']:.2f} rad if "
+                "unweighted"
                 for spectrum, m in means.items()
             ),
             nearer < 0.5,

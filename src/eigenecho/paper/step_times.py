@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from threadpoolctl import threadpool_limits
 
-from eigenecho.kernels.compiled.scans import WORTH_THREADS
+from eigenecho.kernels.compiled.scans import MIN_THREADED_STATES
 from eigenecho.pages import format_duration, format_ratio
 from eigenecho.paper.experiment import Cell, Experiment, Key, Results, Section
 from eigenecho.plots.style import BLACK, BLUE, GREEN, VERMILLION, panel_grid
@@ -71,7 +71,7 @@ def seconds_per_step(
     seconds : float
         Repeat for at least this long.
     """
-    u = u[: max(1, (WORTH_THREADS - 1) // reservoir.units)]
+    u = u[: max(1, (MIN_THREADED_STATES - 1) // reservoir.units)]
     drive = reservoir.drive(np.asarray(u, reservoir.dtype), None)
     out = np.empty((len(drive), reservoir.units), reservoir.dtype)
     with threadpool_limits(1):
@@ -164,14 +164,15 @@ class StepTimes(Experiment):
         slopes = {curve: float(slope) for curve, (slope, _) in fits.items()}
         gain = curves[STEP, "Dense"] / curves[STEP, "Diagonal"]
         section = Section(
-            "Normal draws W and scales it by its spectral radius, Diagonalization also "
-            "diagonalises it, and DPG draws eigenvalues and input weights without any matrix. "
-            f"Sparse keeps {self.connectivity:.0%} of the connections. A step is the mean over a "
-            "run of many steps with one input and one output, in compiled code or BLAS with one "
-            "thread. The exponent of dense steps may be above 2 because W leaves the cache; the "
-            "claim holds if it is within 0.4 of 2, and that of diagonal steps within 0.3 of 1. The "
-            "time of DPG is mostly overhead. The paper gives no numbers for this figure.",
-            f"a diagonal step is {format_ratio(gain[-1])} × faster than a dense one at "
+            "To generate a reservoir, Normal draws W and scales it by its spectral radius, "
+            "Diagonalization also diagonalises W, and DPG draws eigenvalues and input weights "
+            f"without any matrix. Sparse keeps {self.connectivity:.0%} of the connections of W. "
+            "The duration of a step is the mean over many steps with one input and one output, in "
+            "compiled code or BLAS with one thread. The exponent of dense steps can exceed 2 "
+            "because a large W does not fit in the cache. The claim about reservoir steps holds if "
+            "the exponents are within 0.4 of 2 (dense) and within 0.3 of 1 (diagonal). The time "
+            "for DPG is mostly overhead. The paper gives no numbers for this figure.",
+            f"A diagonal step is {format_ratio(gain[-1])} times faster than a dense one at "
             f"N = {self.sizes[-1]}",
             {
                 "seconds": {
@@ -182,9 +183,9 @@ class StepTimes(Experiment):
             },
         )
         section.add_table(
-            "Median durations, and the exponent p of N^p fitted to "
+            "Median durations, and the exponent p of a power law N^p fitted for "
             f"N = {self.sizes[-UPPER:][0]} to {self.sizes[-1]}",
-            ("", "Method", *(f"N\u00a0=\u00a0{N}" for N in self.sizes), "exponent"),
+            ("Operation", "Method", *(f"N\u00a0=\u00a0{N}" for N in self.sizes), "exponent"),
             [
                 [
                     panel if method == PANELS[panel][0] else "",
@@ -199,33 +200,35 @@ class StepTimes(Experiment):
         section.add_figure(
             "timing",
             self._draw(curves, fits),
-            "Duration against reservoir size: generation of a reservoir, one reservoir step, one "
-            "readout step. Points are medians; lines are fits to the three largest sizes, with "
-            "their exponents in the legend.",
+            "Time taken to generate a reservoir, for a reservoir step and for a readout step, "
+            "against reservoir size. Points are medians; lines are power laws fitted to the three "
+            "largest sizes, with their exponents in the legend.",
         )
         saved = curves[GENERATION, "Diagonalization"] / curves[GENERATION, "DPG"]
         normal, diagonalised, dpg, dense, sparse, diagonal, readout = slopes.values()
         quadratic, linear = abs(dense - 2) < 0.4, abs(diagonal - 1) < 0.3
         section.judge(
-            "The cost of a reservoir step falls from quadratic to linear",
-            f"N^{dense:.2f} dense, N^{sparse:.2f} sparse, N^{diagonal:.2f} diagonal; diagonal is "
-            f"{format_ratio(gain[0])} times faster than dense at N = {self.sizes[0]}, "
-            f"{format_ratio(gain[-1])} times at N = {self.sizes[-1]}",
+            "The cost of a reservoir step falls from quadratic to linear in N",
+            f"The time of a step grows as N^{dense:.2f} for dense, N^{sparse:.2f} for sparse and "
+            f"N^{diagonal:.2f} for diagonal networks. A diagonal step is {format_ratio(gain[0])} "
+            f"times faster than a dense one at N = {self.sizes[0]}, and {format_ratio(gain[-1])} "
+            f"times faster at N = {self.sizes[-1]}",
             quadratic and linear and gain.min() > 1,
             diagonal < dense and gain[-1] > 1,
         )
         section.judge(
             "Direct generation avoids the cubic cost of a diagonalisation",
-            f"N^{normal:.2f} with W and its radius, N^{diagonalised:.2f} with its diagonalisation, "
-            f"N^{dpg:.2f} directly; {format_ratio(saved[-1])} times faster than diagonalising at "
+            f"The time grows as N^{normal:.2f} for drawing W and computing its spectral radius, "
+            f"N^{diagonalised:.2f} if W is also diagonalised, and N^{dpg:.2f} for direct "
+            f"generation, which is {format_ratio(saved[-1])} times faster than diagonalisation at "
             f"N = {self.sizes[-1]}",
             dpg < 1.4 and diagonalised - dpg > 1,
             True,
         )
         section.judge(
-            "The cost of a readout step is linear, and no higher in the eigenbasis",
-            f"N^{readout:.2f}; both bases have the same number of real readout weights, so one "
-            "curve stands for all",
+            "The cost of a readout step is linear in N and no higher in the eigenbasis",
+            f"The time grows as N^{readout:.2f}. Both bases have the same number of real readout "
+            "weights, so a single curve is shown",
             abs(readout - 1) < 0.3,
             True,
         )

@@ -1,4 +1,4 @@
-"""W_in applied after the steps: the paper's theorem, and its special case of one input."""
+"""Input weights applied after the recursion: the paper's theorem, and the case of one input."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from eigenecho.basis import interleave, separate
-from eigenecho.paper.experiment import Cell, Experiment, Key, Results, Section
+from eigenecho.paper.experiment import Cell, Experiment, Key, Results, Section, listed
 from eigenecho.reservoir import Recipe, Reservoir, draw
 from eigenecho.types import Array
 
@@ -26,18 +26,18 @@ FITS = {
     "recovered": "predictions, W_out recovered by division",
     "refitted": "predictions, W_out fitted to r(t)",
     "ridge": "predictions, both fitted with ridge",
-    "condition": "condition number of R(t)",
+    "condition": "for comparison: condition number of R(t)",
 }
 """Rows of the table about fits with one input."""
 
 
 @dataclass(frozen=True)
 class WinAfter(Experiment):
-    """W_in applied after the steps; the inputs are white noise."""
+    """Input weights applied after the recursion; the inputs are white noise."""
 
     name = "win-after"
-    title = "W_in applied after the steps"
-    paper = "theorem on W_in after the steps, and the appendix on one input"
+    title = "Applying the input weights after the recursion"
+    paper = "theorem on input weights after the recursion, and appendix on one input"
     quick: ClassVar = dict(seeds=3)
 
     units: int = 100
@@ -79,9 +79,7 @@ class WinAfter(Experiment):
         """Show the largest differences over all seeds."""
 
         def largest(name: str, D_in: int) -> dict[str, float]:
-            return {
-                spectrum: float(results.stack((spectrum, D_in), name).max()) for spectrum in RADII
-            }
+            return {s: float(results.stack((s, D_in), name).max()) for s in RADII}
 
         states = {D: largest("states", D) for D in self.inputs}
         fits = {name: largest(name, 1) for name in FITS}
@@ -90,36 +88,40 @@ class WinAfter(Experiment):
         worst = {D: max(differences.values()) for D, differences in states.items()}
         fit = {s: max(fits["recovered"][s], fits["refitted"][s]) for s in RADII}
         section = Section(
-            "R(t) is run on white noise with every input weight set to 1; then r(t) = Σ_d "
-            "row_d(W_in) ⊙ row_d(R(t)) is compared with states that were run with W_in. With one "
-            "input, a readout γ is fitted to R(t) without ridge, and W_out = γ ⊘ w_in.",
-            f"states equal to {max(worst.values()):.0e}, fits on a ring to {fit['ring']:.0e}",
+            "The states R(t) are computed from white noise with every input weight set to 1. Then "
+            "r(t) = Σ_d row_d(W_in) ⊙ row_d(R(t)) is compared with the states computed with W_in. "
+            "With one input, a readout γ is fitted to R(t) without a ridge penalty, and "
+            "W_out = γ ⊘ w_in.",
+            f"States agree to {max(worst.values()):.0e}, and fits on a ring agree to "
+            f"{fit['ring']:.0e}",
             {"states": states, "one_input": fits},
         )
         section.add_table(
-            "Largest relative difference over seeds",
-            ("Compared with R(t)", *(f"{s}, radius {sr:g}" for s, sr in RADII.items())),
+            "Largest relative difference between results from R(t) and from r(t), over all seeds",
+            ("Compared results", *(f"{s}, radius {sr:g}" for s, sr in RADII.items())),
             [[label, *row.values()] for label, row in rows.items()],
             [".1e"],
-            note="The states of a golden reservoir, unlike those of a ring, are so nearly "
-            "dependent that a fit without ridge is not determined in double precision. A ridge on "
-            f"γ ({self.ridge:g} here) is not the same penalty as one on W_out.",
+            note="The states of a golden reservoir, unlike those of a ring, are so close to "
+            "linearly dependent that a fit without a ridge penalty is not determined in double "
+            f"precision. A ridge penalty on γ (here {self.ridge:g}) is not equivalent to a ridge "
+            "penalty on W_out.",
         )
         section.judge(
-            "W_in can be applied after the steps",
-            "largest relative difference of states "
-            + ", ".join(f"{value:.1e} for D_in = {D}" for D, value in worst.items()),
+            "The input weights can be applied after the recursion",
+            "The largest relative difference between the states is "
+            + listed(f"{value:.1e} for D_in = {D}" for D, value in worst.items()),
             max(worst.values()) < EXACT,
         )
         section.judge(
-            "With one input and no ridge, the readout can be fitted to the unweighted states, and "
-            "W_out follows by division",
-            "; ".join(
-                f"{s}: predictions differ by at most {fit[s]:.1e} (condition number "
+            "With one input and no ridge, the readout can be fitted to the states without input "
+            "weights, and W_out can then be obtained by division",
+            ". ".join(
+                f"For {s}, predictions differ by at most {fit[s]:.1e} (condition number "
                 f"{fits['condition'][s]:.0e})"
                 for s in RADII
             )
-            + ". Without ridge, a fit to ill-conditioned states depends on rounding",
+            + ". Without a ridge penalty, a fit to ill-conditioned states depends on rounding "
+            "errors",
             *(difference < SAME_FIT for difference in fit.values()),
         )
         return section

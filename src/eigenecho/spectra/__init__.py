@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from eigenecho.spectra.golden import golden, noisy_golden
 from eigenecho.spectra.laws import LAWS, JoinedLaw, joined, law
+from eigenecho.spectra.memory import memory_curve
 from eigenecho.spectra.random import from_matrix, random_matrix, sim, uniform
 from eigenecho.spectra.ring import log_ring, ring, time_constants
 from eigenecho.spectra.spectrum import Spectrum
@@ -30,6 +31,7 @@ __all__ = [
     "joined",
     "law",
     "log_ring",
+    "memory_curve",
     "noisy_golden",
     "random_matrix",
     "ring",
