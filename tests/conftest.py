@@ -19,11 +19,11 @@ prepare_hypothesis()
 
 TESTS = Path(__file__).parent
 NUMERICS = {
-    "basis", "convert", "forecasting", "grid_search", "kernels", "model", "readout", "reduction",
-    "reservoir", "spectra", "tasks", "training", "transition", "test_agreement.py",
-    "test_answers.py", "test_docs.py", "test_forecaster.py", "test_forecaster_law.py",
-    "test_forecaster_scale.py", "test_reference.py", "test_ridge.py", "test_scaling.py",
-    "test_sklearn.py",
+    "basis", "classify", "convert", "forecasting", "grid_search", "kernels", "model", "readout",
+    "reduction", "reservoir", "spectra", "tasks", "training", "transition", "test_agreement.py",
+    "test_answers.py", "test_docs.py", "test_exported_code.py", "test_forecaster.py",
+    "test_forecaster_law.py", "test_forecaster_scale.py", "test_reference.py", "test_ridge.py",
+    "test_scaling.py", "test_sklearn.py",
 }  # fmt: skip
 """Folders and modules whose results depend on floating-point kernels."""
 
@@ -60,4 +60,4 @@ def pytest_runtest_call():
 @pytest.fixture
 def sketched(monkeypatch):
     """Replace the rendering of figures, for tests of other content of pages and of files."""
-    monkeypatch.setattr("eigenecho.pages.rendered", lambda figure, kind: b"<svg/>")
+    monkeypatch.setattr("eigenecho.pages.render_figure", lambda figure, kind: b"<svg/>")

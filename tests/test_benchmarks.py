@@ -125,7 +125,7 @@ def test_page_is_rendered_from_files_only(tmp_path):
     page.write(tmp_path / "page.md", [job], result, {"one thread": 10.0})
     text = (tmp_path / "page.md").read_text()
     assert "| at least 10 times faster | **12** (11 to 13) | holds |" in text
-    assert "| at most 2 times | **3** | MISSED |" in text
+    assert "| at most 2 times as long | **3** | MISSED |" in text
     assert "slope 1.00" in (tmp_path / "figures" / "benchmark-steps.svg").read_text()
     page.write(tmp_path / "again.md", [job], results.load(tmp_path, [job]), {"one thread": 10.0})
     assert (tmp_path / "again.md").read_text() == text
@@ -155,9 +155,9 @@ def test_verdict_reports_the_measurement_without_an_error(capsys):
     slow, small = at_least("naive search", 20), at_most("memory", 1024, "MiB")
     assert verdict({slow: 14.44, small: 300.0}) == 0
     line = capsys.readouterr().out.strip()
-    found = "naive search: 14.4 times, required at least 20; memory: 300 MiB, required at most 1024"
+    found = "naive search: 14.4 times (goal: at least 20); memory: 300 MiB (goal: at most 1024)"
     assert read_verdict(line) == (False, found)
-    assert at_least("error", 1.5e-8, "").report(0.0) == "error: 0 , required at least 1.5e-08"
+    assert at_least("error", 1.5e-8, "").report(0.0) == "error: 0 (goal: at least 1.5e-08)"
     assert verdict({slow: 20.0}) == 0
     assert read_verdict(capsys.readouterr().out)[0]
     assert verdict({slow: float("nan")}) == 0
@@ -189,7 +189,7 @@ from common import at_least, check, verdict
     ("end", "word", "remark", "code"),
     [
         ("sys.exit(verdict({at_least('ours', 2): 3}))", "holds", "ours: 3 times", 0),
-        ("sys.exit(verdict({at_least('ours', 2): 1}))", "MISSED", "times, required at least 2", 0),
+        ("sys.exit(verdict({at_least('ours', 2): 1}))", "MISSED", "times (goal: at least 2)", 0),
         ("verdict({at_least('ours', 2): 3}); print('closed')", "holds", "ours: 3 times", 0),
         ("check('outputs', 0.1, 1e-9)", "FAILED", "WrongAnswer: outputs: differs by 0.1", 1),
         ("raise KeyError('lost')", "FAILED", "KeyError: 'lost'", 1),

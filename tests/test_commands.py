@@ -48,7 +48,8 @@ def of(*programs):
 
 def test_every_command_is_checked():
     known = {"eigenecho", "make", "pip", "python", ".venv/bin/python", ".venv/bin/pre-commit"}
-    assert {command[0] for command in COMMANDS} <= known
+    compilers = {"cc"}  # export/test_guide.py
+    assert {command[0] for command in COMMANDS} <= known | compilers
 
 
 @of("make")

@@ -12,8 +12,10 @@ from examples import need
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 NEEDS = {
+    "aeon": "aeon",
     "dask": "dask",
     "distributed": "distributed",
+    "eigenecho.interop.aeon": "aeon",
     "eigenecho.interop.sktime": "sktime",
     "polars": "polars",
     "pyrcn": "pyrcn",
@@ -26,7 +28,13 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 IMPORT = re.compile(r"^(?:from|import) ([\w.]+)", re.MULTILINE)
 FENCED = re.compile(r"^```(.*?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FENCE = re.compile(r"^ *(?:`{3,}|~{3,})(?:\{[\w-]+\} *)?(\w*)", re.MULTILINE)
-SHOWN = {"": "what is printed, or a diagram", "console": "test_commands.py", "julia": "not ours"}
+SHOWN = {
+    "": "what is printed, or a diagram",
+    "c": "export/test_guide.py",
+    "console": "test_commands.py",
+    "javascript": "export/test_guide.py",
+    "julia": "not ours",
+}
 """Languages of blocks that are not Python, and how they are tested."""
 
 
@@ -79,6 +87,6 @@ def test_page_of_the_paper_has_every_stored_verdict():
     assert stored["claims"]
     assert not stored["quick"]
     for claim in stored["claims"]:
-        row = f"{claim['claim']} | {claim['measured']} |".replace("|λ|", "\\|λ\\|")
+        row = f"{claim['claim']} | {claim['measured']}. |".replace("|λ|", "\\|λ\\|")
         assert row in page
         assert f"{claim['verdict']}:** {claim['claim']}" in page

@@ -10,7 +10,7 @@ import pytest
 
 FOLDER = Path(__file__).parents[1] / "docs" / "gallery"
 SCRIPTS = sorted(FOLDER.glob("plot_*.py"))
-PACKAGES = {"statsmodels", "reservoirpy", "torch", "distributed", "dask"}
+PACKAGES = {"aeon", "statsmodels", "reservoirpy", "torch", "distributed", "dask"}
 """Packages that scripts may import besides the dependencies of eigenecho, matplotlib and pandas."""
 HOUSE = {"eigenecho", "numpy", "scipy", "sklearn", "pandas", "matplotlib"}
 STANDARD = {"time", "warnings", "re", "pathlib"}

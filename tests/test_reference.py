@@ -19,7 +19,7 @@ from examples import need
 API = Path(__file__).parents[1] / "docs" / "api"
 PAGES = sorted(API.glob("*.rst"))
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-MODULES = ("errors", "metrics", "plots", "spectra", "tasks")
+MODULES = ("errors", "features", "metrics", "plots", "spectra", "tasks")
 ANSWERS = {
     "eigenecho.forecasting.backtest.Backtest",
     "eigenecho.grid_search.SearchResult",
@@ -29,14 +29,17 @@ ANSWERS = {
     "eigenecho.model.Stream",
     "eigenecho.model.certificate.Certificate",
     "eigenecho.model.certificate.Reduction",
+    "eigenecho.model.export.ExportReport",
 }
 """Classes that public functions and methods return, and that users do not import."""
 
 OTHERS = {
+    "eigenecho.interop.aeon.EigenechoClassifier",
     "eigenecho.interop.reservoirpy.DiagonalReservoirNode",
     "eigenecho.interop.sktime.EigenechoForecaster",
 }
 NEEDS = {
+    "eigenecho.interop.aeon.EigenechoClassifier": "aeon",
     "eigenecho.from_reservoirpy": "reservoirpy",
     "eigenecho.interop.reservoirpy.DiagonalReservoirNode": "reservoirpy",
     "eigenecho.interop.sktime.EigenechoForecaster": "sktime",

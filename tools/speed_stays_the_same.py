@@ -160,7 +160,7 @@ def main() -> None:
     for name, (first, second) in best.items():
         print(f"{name:32} {1e3 * first:9.2f} ms → {1e3 * second:9.2f} ms   {first / second:5.2f}")
     names = find_slower(best)
-    print(f"slower: {', '.join(names)}" if names else "no job is slower by 10 %")
+    print(f"slower: {', '.join(names)}" if names else "no job is slower by 10%")
     sys.exit(bool(names))
 
 

@@ -16,19 +16,22 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.2.0"
 
-_MODULES = ("errors", "metrics", "plots", "spectra", "tasks")
+_MODULES = ("errors", "features", "metrics", "plots", "spectra", "tasks")
 _NAMES = {
     "Basis": "eigenecho.basis",
     "DiagonalReservoir": "eigenecho.estimators",
     "Forecaster": "eigenecho.estimators",
     "LinearESN": "eigenecho.estimators",
     "LinearModel": "eigenecho.model",
+    "ReservoirClassifier": "eigenecho.estimators",
+    "ReservoirFeatures": "eigenecho.estimators",
     "Spectrum": "eigenecho.spectra",
     "State": "eigenecho.model",
+    "delay_line": "eigenecho.transition",
     "diagonalize": "eigenecho.convert",
     "from_npz": "eigenecho.interop",
     "from_reservoirpy": "eigenecho.interop",
-    "load": "eigenecho.estimators",
+    "load": "eigenecho.loading",
     "probe": "eigenecho.convert",
     "search": "eigenecho.grid_search",
 }
@@ -36,14 +39,22 @@ _NAMES = {
 __all__ = ["__version__", *_MODULES, *_NAMES]
 
 if TYPE_CHECKING:
-    from eigenecho import errors, metrics, plots, spectra, tasks
+    from eigenecho import errors, features, metrics, plots, spectra, tasks
     from eigenecho.basis import Basis
     from eigenecho.convert import diagonalize, probe
-    from eigenecho.estimators import DiagonalReservoir, Forecaster, LinearESN, load
+    from eigenecho.estimators import (
+        DiagonalReservoir,
+        Forecaster,
+        LinearESN,
+        ReservoirClassifier,
+        ReservoirFeatures,
+    )
     from eigenecho.grid_search import search
     from eigenecho.interop import from_npz, from_reservoirpy
+    from eigenecho.loading import load
     from eigenecho.model import LinearModel, State
     from eigenecho.spectra import Spectrum
+    from eigenecho.transition import delay_line
 
 
 def __getattr__(name: str) -> Any:

@@ -15,6 +15,9 @@ import numpy as np
 from eigenecho.errors import Words, bad_argument, unknown_name
 from eigenecho.types import Array, Seed
 
+LARGEST_NUMBER = 1e150
+"""Largest magnitude of a number in a series or in trained weights, whose square must be finite."""
+
 
 def check_flag(value: Any, name: str) -> None:
     """Raise unless a flag is True or False, so that "no" does not count as true."""
@@ -95,15 +98,23 @@ def check_units(n: Any, name: str = "n") -> None:
     check_count(n, name, "a number of units", 1)
 
 
+def as_float_dtype(dtype: Any) -> np.dtype:
+    """Return float64 or float32 as a dtype, or raise."""
+    with suppress(TypeError):
+        if np.dtype(dtype) in (np.float64, np.float32):
+            return np.dtype(dtype)
+    raise unknown_name("dtype", dtype, ("float64", "float32"))
+
+
 def check_sr(sr: float) -> None:
     """Raise unless a spectral radius is a finite number ≥ 0."""
-    if not (isinstance(sr, Real) and 0 <= sr < np.inf):
+    if not is_finite_number(sr) or sr < 0:
         raise bad_argument("sr", sr, "a finite spectral radius ≥ 0")
 
 
 def check_lr(lr: float) -> None:
     """Raise unless a leaking rate is in ]0, 1]."""
-    if not (isinstance(lr, Real) and 0 < lr <= 1):
+    if not is_finite_number(lr) or not 0 < lr <= 1:
         raise bad_argument("lr", lr, "a leaking rate in ]0, 1]")
 
 
@@ -116,7 +127,7 @@ def check_coverage(coverage: Any) -> float:
 
 def check_connectivity(connectivity: float, name: str = "connectivity") -> None:
     """Raise unless a connectivity is a probability in ]0, 1]."""
-    if not (isinstance(connectivity, Real) and 0 < connectivity <= 1):
+    if not is_finite_number(connectivity) or not 0 < connectivity <= 1:
         raise bad_argument(name, connectivity, "a probability in ]0, 1]")
 
 
@@ -161,6 +172,18 @@ def check_shape(A: Any, name: str, shape: tuple[int, ...], like: str = "") -> No
     """Raise unless an array has this shape; ``like`` is added to the message."""
     if np.shape(A) != shape:
         raise bad_argument(name, Words(f"shape {np.shape(A)}"), f"shape {shape}{like}")
+
+
+def check_floats(A: Array, name: str, *shape: int | None) -> None:
+    """Raise unless an array is float64, has a shape (None for any length) and is not too large."""
+    fits = A.ndim == len(shape) and all(
+        expected in (None, length) for length, expected in zip(A.shape, shape, strict=True)
+    )
+    if not fits or A.dtype != np.float64:
+        got = Words(f"{A.dtype} {A.shape}")
+        raise bad_argument(name, got, f"float64 {tuple(shape)}".replace("None", "any"))
+    if (np.abs(A) > LARGEST_NUMBER).any():
+        raise bad_argument(name, Words("large numbers"), f"numbers up to {LARGEST_NUMBER:g}")
 
 
 def check_square(W: Any, name: str) -> None:

@@ -19,20 +19,26 @@ from eigenecho import storage
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SMALLEST, LARGEST = 1e-4, 1e7
-"""Magnitudes between which numbers are written without an exponent."""
+SMALLEST_DECIMAL = 1e-4
+"""Magnitude below which numbers are written with an exponent: they would need many zeros."""
+
+LARGEST_DECIMAL = 1e7
+"""Magnitude from which numbers are written with an exponent: they would fill a column."""
 
 LARGEST_SVG = 800_000
-"""Largest SVG in bytes; larger figures are embedded as PNG."""
+"""Size of an SVG image, in bytes, above which a figure is embedded as PNG to keep pages small."""
 
-PIXELS = 150
-"""Resolution of PNG files in pixels per inch."""
+PNG_PIXELS = 150
+"""Resolution of PNG images in pixels per inch, above ``CSS_PIXELS`` for sharper screens."""
 
-WIDE, NARROW = 9.0, 4.3
-"""Width of a figure in inches, on a screen and on a phone."""
+WIDE = 9.0
+"""Width of a figure on a screen, in inches."""
+
+NARROW = 4.3
+"""Width of a figure on a phone, in inches."""
 
 CSS_PIXELS = 100
-"""Largest size of a figure in CSS pixels per inch."""
+"""Displayed size of a figure in CSS pixels per inch, at most."""
 
 
 def environment(*packages: str) -> Any:
@@ -61,13 +67,13 @@ def environment(*packages: str) -> Any:
     return templates
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Create the folder of a file, and write the file so that it is never incomplete."""
+def write_file(path: Path, data: bytes) -> None:
+    """Create the folder of a file, then write the file whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    storage.write_whole(path, data)
+    storage.write_whole({path: data})
 
 
-def aligned(values: ArrayLike, finest: float | None = None) -> list[str]:
+def format_numbers(values: ArrayLike, finest: float | None = None) -> list[str]:
     """Return numbers as text with the same number of decimals, and a dash for NaN.
 
     Parameters
@@ -81,7 +87,7 @@ def aligned(values: ArrayLike, finest: float | None = None) -> list[str]:
     largest = float(sizes.max(initial=0.0))
     finest = float(sizes.min(initial=largest or 1.0)) if finest is None else finest
     form = ".4g"
-    if largest < LARGEST and finest >= SMALLEST:
+    if largest < LARGEST_DECIMAL and finest >= SMALLEST_DECIMAL:
         form = f",.{int(np.clip(2 - np.floor(np.log10(finest)), 0, 6))}f"
     return ["–" if np.isnan(x) else f"{x:{form}}".replace(",", "\u202f") for x in numbers]
 
@@ -120,7 +126,7 @@ def picture(draw: Callable[[float], Figure], caption: str) -> Picture:
     return Picture(_inline(wide), _inline(narrow), round(width * CSS_PIXELS), caption)
 
 
-def rendered(figure: Figure, kind: str) -> bytes:
+def render_figure(figure: Figure, kind: str) -> bytes:
     """Return a figure as the bytes of an "svg" or "png" file."""
     from matplotlib import rc_context
 
@@ -130,7 +136,7 @@ def rendered(figure: Figure, kind: str) -> bytes:
         figure.savefig(
             file,
             format=kind,
-            dpi=PIXELS,
+            dpi=PNG_PIXELS,
             metadata={"Date": None} if kind == "svg" else None,
             bbox_inches="tight",
             pad_inches=0.08,
@@ -139,12 +145,12 @@ def rendered(figure: Figure, kind: str) -> bytes:
     return file.getvalue()
 
 
-def source(svg: bytes, png: bytes) -> str:
+def image_source(svg: bytes, png: bytes) -> str:
     """Return a figure as the address of an image: the SVG, or the PNG if the SVG is too large."""
     kind, data = ("svg+xml", svg) if len(svg) <= LARGEST_SVG else ("png", png)
     return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
 
 
 def _inline(figure: Figure) -> str:
-    svg = rendered(figure, "svg")
-    return source(svg, rendered(figure, "png") if len(svg) > LARGEST_SVG else b"")
+    svg = render_figure(figure, "svg")
+    return image_source(svg, render_figure(figure, "png") if len(svg) > LARGEST_SVG else b"")

@@ -6,11 +6,16 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
+from typing import Any
 
+from eigenecho.checks import check_flag
 from eigenecho.errors import bad_argument
 
 Report = Callable[[int, int], object]
 """A callable (done, total) of numbers of steps."""
+
+StageReport = Callable[[str, int, int], object]
+"""A callable (stage, done, total) for runs of several stages."""
 
 INTERVAL = 0.2
 """Approximate seconds between two reports."""
@@ -54,7 +59,7 @@ WIDTH = 30
 
 
 @contextmanager
-def bar(visible: bool) -> Iterator[Callable[[str, int, int], object] | None]:
+def bar(visible: bool) -> Iterator[StageReport | None]:
     """Yield a callable (stage, done, total) that draws a bar on the terminal; None if invisible."""
     if not visible:
         yield None
@@ -73,3 +78,12 @@ def bar(visible: bool) -> Iterator[Callable[[str, int, int], object] | None]:
     finally:
         if length:
             print(file=sys.stderr)
+
+
+@contextmanager
+def stage_report(progress: Any) -> Iterator[StageReport | None]:
+    """Yield the report of an argument ``progress``: True for a bar, False, or a callable."""
+    if not callable(progress):
+        check_flag(progress, "progress")
+    with bar(progress is True) as draw:
+        yield progress if callable(progress) else draw

@@ -1,10 +1,11 @@
-"""Standardised columns."""
+"""Standardised columns, and the range of outputs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +15,12 @@ from eigenecho.types import Array
 
 SMALLEST = float(np.finfo(np.float64).tiny)
 """Smallest scale: closed loops divide by it, and smaller ones would overflow."""
+
+FAR = 10.0
+"""Standard deviations from the mean of the training targets at which a forecast has diverged."""
+
+BEYOND = 0.25
+"""Share of the range of the training targets by which clipped forecasts may exceed it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +63,30 @@ class Scaling:
         out = x * xp.asarray(self.scale)
         out += xp.asarray(self.mean)
         return xp.asarray(out, x.dtype)
+
+
+class OutputRange(NamedTuple):
+    """Bounds of the outputs of a closed loop, (D_out,) each, in the units of the network.
+
+    Outputs below ``low`` or above ``high`` are too far from the training targets to be credible.
+    ``clip_low`` and ``clip_high`` are the bounds to which outputs can be clipped.
+    """
+
+    low: Array
+    high: Array
+    clip_low: Array
+    clip_high: Array
+
+    @classmethod
+    def of(cls, outputs: Sequence[Array]) -> OutputRange:
+        """Return the bounds for training targets (T_i, D_out), without NaN."""
+        scaling = Scaling.of(outputs)
+        far = FAR * scaling.scale
+        smallest = np.min([np.nanmin(y, axis=0) for y in outputs], axis=0)
+        largest = np.max([np.nanmax(y, axis=0) for y in outputs], axis=0)
+        beyond = BEYOND * (largest - smallest)
+        bounds = scaling.mean - far, scaling.mean + far, smallest - beyond, largest + beyond
+        return cls(*(np.asarray(bound, np.float64) for bound in bounds))
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from eigenecho.arrays import namespace, on_device, to_host
+from eigenecho.arrays import is_on_device, namespace, to_host
 from eigenecho.checks import as_array, has_complex
 from eigenecho.errors import Words, bad_argument, not_finite, not_numbers, place
 from eigenecho.frames import to_pandas
@@ -39,7 +39,7 @@ class Container:
 
     def together(self, series: list[Array]) -> list[Array]:
         """Return the series to run: a stack on a device as one array (series, T, D)."""
-        if self.kind != "stack" or not on_device(series[0]):
+        if self.kind != "stack" or not is_on_device(series[0]):
             return series
         return [namespace(series[0]).stack(series) if self.whole is None else self.whole]
 
@@ -61,7 +61,7 @@ def unpack(X: Any) -> tuple[list[Any], Container]:
     if isinstance(X, (list, tuple)) and len(X) and _ndim(X[0]) == 2:
         return list(X), Container("list")
     if _ndim(X) == 3:
-        return list(X if on_device(X) else _unmasked(np.asanyarray(X))), Container("stack")
+        return list(X if is_on_device(X) else _unmasked(np.asanyarray(X))), Container("stack")
     if _are_flat_series(X):
         raise ValueError(
             f"X is a list of 1-D arrays, the first of shape {np.shape(X[0])}: series are 2-D, "
@@ -102,14 +102,14 @@ def unpack_outputs(y: Any, name: str, like: Container) -> tuple[list[Any], Conta
 
 
 def _as_column(item: Any) -> Any:
-    return item[:, None] if on_device(item) else np.asarray(_unmasked(item)).reshape(-1, 1)
+    return item[:, None] if is_on_device(item) else np.asarray(_unmasked(item)).reshape(-1, 1)
 
 
 def as_series(
     X: Any, name: str, D: int | None = None, dtype: DTypeLike = np.float64
 ) -> tuple[list[Array], Container]:
     """Return ``X`` as a list of finite contiguous arrays (T_i, D), and its format."""
-    if on_device(X) and X.ndim == 3:
+    if is_on_device(X) and X.ndim == 3:
         return as_stack(X, name, D, dtype)
     items, container = unpack(X)
     check_not_empty(items, name)
@@ -159,10 +159,10 @@ def as_rows(
     table = as_table(x, name, series)
     if D is not None and table.shape[1] != D:
         raise bad_argument(name, Words(f"shape {tuple(table.shape)}"), f"{D} columns")
-    if on_device(table):
+    if is_on_device(table):
         rows = namespace(table).ascontiguousarray(table, dtype)
     else:
-        rows = np.ascontiguousarray(_numbers(table, dtype))
+        rows = np.ascontiguousarray(to_numbers(table, dtype))
     check_finite(rows, table, name, series, gaps=gaps)
     return rows
 
@@ -177,7 +177,7 @@ def as_table(x: Any, name: str, series: int | None = None) -> Any:
     table = _unmasked(x if hasattr(x, "shape") else as_array(x, name, *RAGGED))
     if len(table.shape) != 2:
         raise _not_two_dimensional(x, name, tuple(table.shape), series)
-    if on_device(table):
+    if is_on_device(table):
         if table.is_complex():
             raise not_numbers(name, f"tensor of {table.dtype}")
         return table
@@ -200,7 +200,7 @@ def check_finite(
     With ``flat``, errors name no column. NaN is allowed with ``gaps``; otherwise errors end with
     ``remedy``.
     """
-    if on_device(rows):
+    if is_on_device(rows):
         if namespace(rows).all_finite(rows):
             return
         rows, given = to_host((rows, given))
@@ -209,7 +209,7 @@ def check_finite(
         return
     row, column = np.unravel_index(int(np.argmin(finite)), rows.shape)
     # A number that was finite before the conversion is too large for the dtype.
-    value = float(_numbers(given, np.float64)[row, column])
+    value = float(to_numbers(given, np.float64)[row, column])
     label = None if flat else (column_labels(given) or range(rows.shape[1]))[int(column)]
     remedy = remedy if np.isnan(value) else FILL
     raise not_finite(name, value, place(int(row), label, series), rows.dtype, remedy)
@@ -292,7 +292,8 @@ def _brief(value: Any, limit: int = 40) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def _numbers(table: Any, dtype: DTypeLike) -> Array:
+def to_numbers(table: Any, dtype: DTypeLike) -> Array:
+    """Return the numbers of a pandas frame or an array, NaN for missing ones."""
     # Only pandas converts its missing integers to NaN.
     if hasattr(table, "iloc"):
         return table.to_numpy(dtype=dtype)

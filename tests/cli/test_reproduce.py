@@ -78,7 +78,7 @@ def test_output_ends_with_a_summary_verdicts_and_the_path(made):
     assert {path.name for path in out.iterdir()} == FILES
     figures = {path.name for path in (out / "figures").iterdir()}
     assert figures == {"fake-figure.png", "fake-figure.svg"}
-    for word in ("fake", "alone", "cells", "time", "key result", "sum "):
+    for word in ("fake", "alone", "runs", "time", "key result", "sum "):
         assert word in printed
     for verdict in ("✓ holds", "◐ holds in part", "✗ does not hold"):
         assert verdict in printed
@@ -87,7 +87,7 @@ def test_output_ends_with_a_summary_verdicts_and_the_path(made):
 
 def test_progress_without_a_terminal_is_plain_lines(made):
     lines = made[1].splitlines()
-    assert lines[0] == "fake: 4 cells"
+    assert lines[0] == "fake: 4 runs"
     assert "fake: done" in lines
     assert "alone: done" in lines
     assert "\x1b" not in made[1]
@@ -96,7 +96,7 @@ def test_progress_without_a_terminal_is_plain_lines(made):
 @pytest.mark.usefixtures("sketched")
 def test_second_run_reports_stored_cells(copy):
     answer = invoke("fake", "--quick", "--out", copy)
-    assert "fake: 4 cells, 4 stored already" in answer.stdout
+    assert "fake: 4 runs, 4 already stored" in answer.stdout
     # Other finished experiments with the same settings remain in the report.
     assert 'id="alone"' in (copy / "report.html").read_text()
 
@@ -104,14 +104,14 @@ def test_second_run_reports_stored_cells(copy):
 @pytest.mark.usefixtures("sketched")
 def test_seeds_change_only_the_number_of_cells(copy):
     answer = invoke("fake", "--quick", "--seeds", 3, "--workers", 1, "--out", copy)
-    assert "fake: 6 cells, 4 stored already" in answer.stdout
+    assert "fake: 6 runs, 4 already stored" in answer.stdout
 
 
 @pytest.mark.usefixtures("sketched")
 def test_fresh_deletes_the_named_experiments(copy):
     answer = invoke("fake", "--quick", "--fresh", "--workers", 1, "--out", copy)
-    assert "fake: 4 cells\n" in answer.stdout
-    assert "alone: 4 cells, 4 stored" in invoke("alone", "--quick", "--out", copy).stdout
+    assert "fake: 4 runs\n" in answer.stdout
+    assert "alone: 4 runs, 4 already stored" in invoke("alone", "--quick", "--out", copy).stdout
 
 
 def test_damaged_cell_is_named_and_not_modified(copy):
@@ -184,10 +184,10 @@ def test_full_disk_during_a_write(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(Path, "write_bytes", small)
         answer = invoke("fake", "--out", tmp_path)
-        refused(answer, "No space left", str(tmp_path), "Finished cells are kept")
+        refused(answer, "No space left", str(tmp_path), "Finished runs are stored")
     assert "Traceback" not in answer.output
     answer = invoke("fake", "--out", tmp_path)
-    assert "fake: 6 cells, 3 stored already" in answer.stdout
+    assert "fake: 6 runs, 3 already stored" in answer.stdout
     assert answer.exit_code == 0
 
 
@@ -203,7 +203,7 @@ def test_full_disk_during_the_report(copy, monkeypatch):
         return write(path, data)
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    refused(invoke("fake", "--quick", "--out", copy), "No space left", str(copy), "are kept")
+    refused(invoke("fake", "--quick", "--out", copy), "No space left", str(copy), "are stored")
     assert (copy / "report.html").read_text() == "the one before"
     assert not list(copy.glob("*.part"))
 
@@ -238,7 +238,7 @@ def test_ctrl_c_explains_how_to_resume(tmp_path):
     assert "Traceback" not in said
     assert stored(tmp_path) == 3
     answer = invoke("slow", "--out", tmp_path, "--workers", 2)
-    assert "slow: 16 cells, 3 stored already" in answer.stdout
+    assert "slow: 16 runs, 3 already stored" in answer.stdout
     assert answer.exit_code == 0
 
 
@@ -270,8 +270,8 @@ def test_lines_are_printed_now_and_then(monkeypatch):
     for done in (6, 7, 8):
         lines("second", done, 15)
     assert console.export_text().splitlines() == [
-        "first: 1 cell",
-        "second: 15 cells, 5 stored already",
+        "first: 1 run",
+        "second: 15 runs, 5 already stored",
         "first: done",
         "second: 6 of 15",
         "second: 8 of 15",
@@ -335,9 +335,13 @@ def test_page_shows_every_figure_table_and_claim(page):
         assert words in said
     for words in ("2 hold ", "2 hold in part", "2 do not hold"):
         assert words in said
-    assert "A quick run." in said
+    assert "This is a quick run." in said
     # The claims come first, and the machine comes last.
-    assert said.index("The claims") < said.index("The experiments") < said.index("Drawn <numbers>")
+    assert (
+        said.index("Claims and verdicts")
+        < said.index("Experiments")
+        < said.index("Drawn <numbers>")
+    )
     assert re.search(r"numpy \d", said)
 
 

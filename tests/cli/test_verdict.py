@@ -70,10 +70,10 @@ def test_words_of_verdicts(ours, theirs, word):
 def test_naive_forecast_without_error_is_described():
     found = compared([0.5, 0.5, 0.5], [0.0, 0.0, 0.0])
     assert found.word == "does not beat"
-    assert "above zero, while the baseline makes no error" in found.sentence
-    assert "the same within 1%" in compared([0.0, 0.0], [0.0, 0.0]).sentence
+    assert "above zero, while that of the baseline is zero" in found.sentence
+    assert "the same to within 1%" in compared([0.0, 0.0], [0.0, 0.0]).sentence
     assert "300% higher" in compared([4.0, 4.0], [1.0, 1.0]).sentence
-    assert "the same within 1%" in compared([1.0, 1.001], [1.0, 1.0]).sentence
+    assert "the same to within 1%" in compared([1.0, 1.001], [1.0, 1.0]).sentence
 
 
 def test_errors_of_blocks_use_observed_values():
@@ -93,7 +93,9 @@ def test_weights_of_series_do_not_depend_on_their_units():
     np.testing.assert_allclose(block_errors(actual)["forecast"], np.ones(4))
     (one,) = verdicts(actual)
     assert (one.word, one.wins, one.blocks) == ("beats", 4, 4)
-    assert one.sentence.startswith("Beats “last value”: mean scaled error 50% lower")
+    assert one.sentence.startswith(
+        "Beats “last value”: the mean absolute scaled error is 50% lower"
+    )
 
 
 def test_blocks_are_counted_from_the_end_of_each_series():

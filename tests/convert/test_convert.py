@@ -240,7 +240,7 @@ def test_error_is_the_distance_from_exact_arithmetic(form, monkeypatch):
     assert model.certificate.error == pytest.approx(
         float(distance / np.abs(expected).max()), rel=0.01
     )
-    assert f"error        {model.certificate.error:.2e}" in str(model.certificate)
+    assert f"error          {model.certificate.error:.2e}" in str(model.certificate)
 
 
 @pytest.mark.parametrize("form", ["sparse", "dense"])
@@ -248,7 +248,7 @@ def test_unchanged_network_is_not_compared_with_itself(form):
     W = gaussian(20) if form == "dense" else matrix("sparse, degree 2", 20)
     certificate = ee.diagonalize(W, np.ones((1, 20)), np.ones((20, 1)), form=form).certificate
     assert certificate.kept
-    assert "difference   none: W is unchanged\n" in str(certificate)
+    assert "difference     none: W is unchanged\n" in str(certificate)
     assert certificate.error is None or 0 < certificate.error < 1e-13
 
 
@@ -256,7 +256,7 @@ def test_difference_is_measured_if_the_form_of_a_matrix_changes():
     W = gaussian(20)
     certificate = ee.diagonalize(W, np.ones((1, 20)), np.ones((20, 1)), form="sparse").certificate
     assert not certificate.kept
-    assert f"difference   {certificate.difference:.2e}  of the largest" in str(certificate)
+    assert f"difference     {certificate.difference:.2e}  of the largest" in str(certificate)
 
 
 @needs_long_double
@@ -267,7 +267,7 @@ def test_error_of_very_large_networks_is_not_measured(monkeypatch):
     monkeypatch.setattr(compare, "PRECISE_WORK", 439)
     certificate = ee.diagonalize(*network).certificate
     assert certificate.error is None
-    assert "error        not measured\n" in str(certificate)
+    assert "error          not measured\n" in str(certificate)
 
 
 @pytest.mark.parametrize("radius", [1.1, 1.43, 1.5, 2.0, 10.0, 100.0, 1e3])

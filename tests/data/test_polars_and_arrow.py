@@ -297,7 +297,7 @@ def test_invalid_formats_in_a_file(change, tmp_path):
     values["form"]["frame"]["FrameFormat"] |= change
     storage.write(tmp_path / "file", "Panel", tensors, values)
     with pytest.raises(StorageError):
-        storage.load(tmp_path / "file", {"Panel": Panel})
+        storage.load(tmp_path / "file", {"Panel": Panel}.get)
 
 
 def test_ids_that_floats_cannot_distinguish():

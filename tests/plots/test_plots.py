@@ -217,7 +217,7 @@ def test_certificate_is_drawn(form, tmp_path):
     assert report.kept == (form == "sparse")
     if report.kept:
         assert not difference.patches
-        assert difference.get_title() == "W is kept: nothing was changed"
+        assert difference.get_title() == "W is unchanged"
     else:
         steps = difference.patches[0].get_data()
         np.testing.assert_allclose(steps.values, np.maximum(report.along, 2.3e-16), rtol=0.1)
@@ -235,7 +235,7 @@ def test_certificate_is_drawn(form, tmp_path):
         assert "in a block" in eigenvalues.get_title()
     else:
         assert not kept
-        assert eigenvalues.get_title() == "30 in a matrix (orange)"
+        assert eigenvalues.get_title() == "30 eigenvalues in a matrix (orange)"
     figure.savefig(tmp_path / "certificate.png")
 
 

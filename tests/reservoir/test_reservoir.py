@@ -233,7 +233,7 @@ def test_input_connectivity_drops_weights_without_redrawing():
 
 def test_streams_are_independent_and_repeatable():
     first, second = streams(3), streams(3)
-    assert first._fields == ("spectrum", "eigenvectors", "W_in", "W_fb", "bias")
+    assert first._fields == ("spectrum", "eigenvectors", "W_in", "W_fb", "bias", "features")
     draws = [rng.random(4) for rng in first]
     np.testing.assert_array_equal(draws, [rng.random(4) for rng in second])
     for a, b in itertools.combinations(draws, 2):
@@ -413,7 +413,7 @@ def test_direct_weights_have_the_variances_of_projected_uniform_ones(connectivit
     assert drawn.basis is None
     projected = draw(dataclasses.replace(recipe, eigenvectors=True), 400, 400, seed=0)
     for reservoir in (drawn.reservoir, projected.reservoir):
-        # Three standard errors of a variance over 40 000 draws are 2 %.
+        # Three standard errors of a variance over 40 000 draws are 2%.
         for W, scale in ((reservoir.W_in, 4 * connectivity), (reservoir.W_fb, 9.0)):
             real, re, im = W[:, :100], W[:, 100::2], W[:, 101::2]
             assert real.var() == pytest.approx(scale / 3, rel=0.03)

@@ -15,7 +15,7 @@ def device(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("a tensor was read by NumPy on the way")
 
-    monkeypatch.setattr(arrays, "HOST", set())
+    monkeypatch.setattr(arrays, "HOST_DEVICES", set())
     monkeypatch.setattr(torch.Tensor, "__array__", refuse)
     return torch.device("cpu")
 

@@ -18,11 +18,11 @@ pytestmark = pytest.mark.tensors
 def count():
     """Return a function that counts the objects cached since the start of the test."""
     gc.collect()
-    before = set(arrays._kept)
+    before = set(arrays._computed)
 
     def counted():
         gc.collect()
-        return len(set(arrays._kept) - before)
+        return len(set(arrays._computed) - before)
 
     return counted
 
@@ -49,7 +49,7 @@ def test_cache_does_not_grow_in_a_second_run_and_is_released_with_the_arrays(kin
 
 def test_copies_ignore_later_changes_of_an_array_and_are_released_with_it(count, device):
     array = np.arange(3.0)
-    copy = arrays.at(array, torch.ones(1, dtype=torch.float64, device=device))
+    copy = arrays.to_like(array, torch.ones(1, dtype=torch.float64, device=device))
     array[:] = 7.0
     assert copy.tolist() == [0.0, 1.0, 2.0]
     del array
@@ -71,5 +71,7 @@ def test_convolutions_of_all_lengths_share_few_spectra(count, device):
     for T in range(4 * K, 4000, 97):
         given = form, B, a[:T], weights, a.new_zeros(8), poisoned((T, 2), a)
         convolution.convolve_readout(kernels_of_tensors, *given)
-    spectra = [key for *_, key in arrays._kept if isinstance(key, tuple) and key[0] == "spectra"]
+    spectra = [
+        key for *_, key in arrays._computed if isinstance(key, tuple) and key[0] == "spectra"
+    ]
     assert len(spectra) <= 3

@@ -168,15 +168,15 @@ def test_convolutions_equal_scans(start, device):
 
 
 def test_copies_on_the_device_live_as_long_as_the_network(device):
-    from eigenecho.arrays import at, kept
+    from eigenecho.arrays import compute_once, to_like
 
     array, like = np.ones(3), torch.zeros(1, dtype=torch.float64, device=device)
-    assert at(array, like) is at(array, like)
+    assert to_like(array, like) is to_like(array, like)
     made = []
     del array
     other = np.ones(3)
-    kept([other], "once", lambda: made.append(1))
-    kept([other], "once", lambda: made.append(1))
+    compute_once([other], "once", lambda: made.append(1))
+    compute_once([other], "once", lambda: made.append(1))
     assert made == [1]
-    assert at(2 * other, like).cpu().tolist() == [2, 2, 2]
-    assert at(3 * other, like).cpu().tolist() == [3, 3, 3]
+    assert to_like(2 * other, like).cpu().tolist() == [2, 2, 2]
+    assert to_like(3 * other, like).cpu().tolist() == [3, 3, 3]

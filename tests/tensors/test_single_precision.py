@@ -37,7 +37,7 @@ def test_training_and_prediction_on_a_device_without_float64(device, monkeypatch
     if device.type != "cpu":
         pytest.skip("the host stands in for a device without float64")
     monkeypatch.setattr(arrays, "NO_FLOAT64", {"cpu"})
-    arrays._on_device.cache_clear()
+    arrays._torch_namespace.cache_clear()
     try:
         y = ee.tasks.mso(2, steps=301).astype(np.float32)
         t = torch.from_numpy(y).to(device)
@@ -47,6 +47,6 @@ def test_training_and_prediction_on_a_device_without_float64(device, monkeypatch
         assert predicted.dtype == torch.float32
     finally:
         monkeypatch.undo()
-        arrays._on_device.cache_clear()
+        arrays._torch_namespace.cache_clear()
     expected = esn.fit(y[:-1], y[1:]).predict(y[:-1])
     np.testing.assert_allclose(predicted.numpy(), expected, atol=5e-3)

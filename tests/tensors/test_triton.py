@@ -26,7 +26,12 @@ def small(monkeypatch):
     """Use chunks and blocks so small that short series have several of them."""
     from eigenecho.kernels.tensors import fused
 
-    for name, value in {"LENGTH": 16, "LEAST": 8, "COLUMNS": 16, "MODES": 4}.items():
+    for name, value in {
+        "MAX_CHUNK_STEPS": 16,
+        "MIN_CHUNK_STEPS": 8,
+        "WRITE_COLUMNS": 16,
+        "CARRY_MODES": 4,
+    }.items():
         monkeypatch.setattr(fused, name, value)
     return fused
 

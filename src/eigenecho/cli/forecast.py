@@ -31,51 +31,51 @@ READING = (
 
 def forecast(
     context: Context,
-    data: Annotated[Path, Argument(help="CSV (also .gz) or Parquet file, with a header.")],
-    target: Annotated[str, Option(help="Column to forecast, or several: a,b.")],
+    data: Annotated[Path, Argument(help="CSV (optionally .gz) or Parquet file with a header.")],
+    target: Annotated[str, Option(help="Column to forecast, or several columns: a,b.")],
     horizon: Annotated[int, Option(min=1, help="Number of steps to forecast.")],
-    id: Annotated[str, Option(help="Column that identifies the series, if there are many.")] = "",
-    time: Annotated[str, Option(help="Column of dates, or none. Default: detected.")] = "",
+    id: Annotated[str, Option(help="Column that identifies each series, if there are many.")] = "",
+    time: Annotated[str, Option(help="Time column, or none. Default: detected.")] = "",
     inputs: Annotated[
-        str, Option(help="Columns, a,b, known in advance, also in HORIZON rows without a target.")
+        str, Option(help="Columns known in advance: a,b. HORIZON future rows must contain them.")
     ] = "",
-    past: Annotated[str, Option(help="Columns, a,b, known up to the present only.")] = "",
+    past: Annotated[str, Option(help="Columns known only up to the present: a,b.")] = "",
     multivariate: Annotated[
         bool, Option("--multivariate", help="Use each target as an input for the others.")
     ] = False,
-    strategy: Annotated[str, Option(help="direct, recursive, or auto: by validation.")] = "auto",
-    season: Annotated[str, Option(help="Rows per season: 24,168. Default: detected.")] = "",
-    blocks: Annotated[int | None, Option(min=1, help="Number of test blocks; 1 to 5.")] = None,
-    interval: Annotated[float, Option(help="Coverage of prediction intervals; 0: none.")] = 0.9,
-    no_interval: Annotated[bool, Option("--no-interval", help="As --interval 0.")] = False,
+    strategy: Annotated[str, Option(help="direct, recursive, or auto (selected).")] = "auto",
+    season: Annotated[str, Option(help="Season lengths in rows: 24,168. Default: detected.")] = "",
+    blocks: Annotated[int | None, Option(min=1, help="Test blocks. Default: 1 to 5.")] = None,
+    interval: Annotated[float, Option(help="Coverage of prediction intervals; 0 for none.")] = 0.9,
+    no_interval: Annotated[bool, Option("--no-interval", help="Same as --interval 0.")] = False,
     gaps: Annotated[
-        str, Option(help="Missing rows and cells: error; fill: missing values; ignore: skip them.")
+        str, Option(help="Missing rows and cells: error, fill (impute) or ignore (skip the rows).")
     ] = "error",
-    last: Annotated[int, Option(min=3, help="Number of last rows of a series to use.")] = LAST,
-    sep: Annotated[str | None, Option(help="Separator of cells. Default: detected.")] = None,
+    last: Annotated[int, Option(min=3, help="Largest number of rows to use per series.")] = LAST,
+    sep: Annotated[str | None, Option(help="Delimiter of cells. Default: detected.")] = None,
     decimal: Annotated[
         str | None, Option(help="Decimal mark, . or ,; the other one may separate thousands.")
     ] = None,
     thousands: Annotated[
-        str | None, Option(help="Separator of thousands: . or , or a space or an apostrophe.")
+        str | None, Option(help="Thousands separator: point, comma, space or apostrophe.")
     ] = None,
     skip_rows: Annotated[int, Option(min=0, help="Number of lines before the header.")] = 0,
-    encoding: Annotated[str | None, Option(help="Such as cp1252. Default: UTF-8.")] = None,
+    encoding: Annotated[str | None, Option(help="Encoding such as cp1252. Default: UTF-8.")] = None,
     date_format: Annotated[str | None, Option(help="Such as %d/%m/%Y. Default: detected.")] = None,
     out: Annotated[
         list[Path] | None,
         Option(
-            help="A report, .html, with ...-predictions.csv beside it; or the forecasts only, .csv "
-            "or .parquet; or both, if given twice. Default: forecast.html."
+            help="Report (.html, with ...-predictions.csv next to it) or table of forecasts (.csv "
+            "or .parquet). Give it twice for both. Default: forecast.html."
         ),
     ] = None,
-    save: Annotated[Path | None, Option(help="Save the model, .safetensors, for ee.load.")] = None,
-    force: Annotated[bool, Option("--force", help="Replace existing files.")] = False,
+    save: Annotated[Path | None, Option(help="Save the forecaster (.safetensors).")] = None,
+    force: Annotated[bool, Option("--force", help="Overwrite existing files.")] = False,
     quiet: Annotated[bool, Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> None:
     """Forecast columns of a table and compare the forecast with naive baselines.
 
-    ee.Forecaster is tested on the last blocks of rows, and then trained on all rows.
+    ee.Forecaster is tested on blocks at the end of the table, and then trained on all rows.
     """
     start, console = perf_counter(), Console(quiet=quiet)
     share = None if no_interval or interval == 0 else interval
@@ -91,7 +91,7 @@ def forecast(
             multivariate=multivariate,
             **_long_names(series),
         )
-        bars = terminal.progress(console, {"testing": 1, "forecasting": 1}, "step")
+        bars = terminal.progress(console, {"backtest": 1, "forecast": 1}, "fit")
         with terminal.print_warnings(console), bars as on_progress:
             result = forecast_table(
                 series, forecaster, blocks=blocks, interval=share, progress=on_progress
@@ -122,7 +122,7 @@ def forecast(
         console.print(f"[{colour}]{sign}[/]", end=" ")
         console.print(verdict.sentence, highlight=False, markup=False)
     written = "".join(f"\n  {path}" for path in files.values())
-    terminal.say(console, f"\n{format_duration(perf_counter() - start)}. Written:{written}")
+    terminal.say(console, f"\nDone in {format_duration(perf_counter() - start)}. Files:{written}")
 
 
 def _read_seasons(text: str) -> list[Any] | None:
@@ -174,8 +174,8 @@ def _read_arguments(context: Context) -> str:
 
 def _describe(console: Console, series: TableSeries) -> None:
     """Print what was read."""
-    names = ", ".join(map(repr, series.targets))
-    names += f" of {len(series.times)} series, at most" if series.id else ":"
+    names = "Read " + ", ".join(map(repr, series.targets))
+    names += f" of {len(series.times)} series: up to" if series.id else ":"
     times = max(series.times.values(), key=len)
     first, last = (as_text(times.iloc[i]) for i in (0, -1 - series.ahead))
     for line in (f"{names} {series.rows} rows, {series.time} {first} to {last}", *series.notes):

@@ -61,11 +61,11 @@ def forecast_table(
             f"table has {series.ahead}. Append rows with these columns and an empty "
             f"{series.targets[0]!r}, or use a shorter --horizon."
         )
-    progress("testing", 0, count)
+    progress("backtest", 0, count)
     backtest = forecaster.backtest(
-        y, X, count, interval=coverage, progress=lambda *done: progress("testing", *done)
+        y, X, count, interval=coverage, progress=lambda *done: progress("backtest", *done)
     )
-    progress("forecasting", 0, 1)
+    progress("forecast", 0, 1)
     if backtest.origins < count:  # An interrupted backtest returns the finished origins.
         raise KeyboardInterrupt
     fitted = forecaster.fit(y, X).fitted_
@@ -77,7 +77,7 @@ def forecast_table(
         for h, forecast in zip(histories, ahead, strict=True)
     ]
     future = pandas.concat(map(pandas.DataFrame, parts), ignore_index=True)
-    progress("forecasting", 1, 1)
+    progress("forecast", 1, 1)
     return TableForecast(series, forecaster, backtest, future, interval)
 
 
@@ -113,7 +113,7 @@ def write_predictions(result: TableForecast, path: Path) -> None:
         frame.to_parquet(file, index=False)
     else:
         frame.to_csv(file, index=False, float_format="%.10g", lineterminator="\n")
-    pages.write_whole(path, file.getvalue())
+    pages.write_file(path, file.getvalue())
 
 
 def predictions(result: TableForecast) -> Any:
@@ -185,4 +185,4 @@ def write_page(result: TableForecast, out: Path, origin: dict[str, Any]) -> None
     }
     templates = pages.environment("eigenecho.cli", "eigenecho.forecasting")
     page = templates.get_template("forecast.html.jinja").render(values)
-    pages.write_whole(out, page.encode())
+    pages.write_file(out, page.encode())

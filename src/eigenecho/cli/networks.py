@@ -1,4 +1,4 @@
-"""``eigenecho convert`` and ``eigenecho reduce``: commands on files of networks."""
+"""``eigenecho convert``, ``reduce`` and ``export``: commands on files of networks."""
 
 from __future__ import annotations
 
@@ -12,23 +12,26 @@ from rich.text import Text
 
 from eigenecho import plots
 from eigenecho.cli.terminal import check_target, fail, say
-from eigenecho.estimators import LinearESN, load
+from eigenecho.estimators import LinearESN
+from eigenecho.export import FORMATS
 from eigenecho.interop import from_npz
+from eigenecho.loading import load
 from eigenecho.model import LinearModel
 from eigenecho.model.certificate import Certificate, Reduction
+from eigenecho.model.export import ExportReport
 
 
 def convert(
     source: Annotated[Path, typer.Argument(help="The .npz file.", metavar="MODEL.npz")],
     out: Annotated[
         Path | None,
-        typer.Option(help="The model file; by default next to the source, as .safetensors."),
+        typer.Option(help="Model file. Default: next to the source, as .safetensors."),
     ] = None,
     lr: Annotated[
-        float | None, typer.Option(help="Leaking rate; by default from the file, or 1.")
+        float | None, typer.Option(help="Leaking rate. Default: that of the file, or 1.")
     ] = None,
     readout_bias: Annotated[
-        bool | None, typer.Option(help="W_out has a row for the bias; by default inferred.")
+        bool | None, typer.Option(help="W_out has a row for the bias. Default: inferred.")
     ] = None,
     output_to_readout: Annotated[
         bool | None, typer.Option(help="W_out has rows for y(t−1).")
@@ -36,9 +39,9 @@ def convert(
     input_to_readout: Annotated[bool | None, typer.Option(help="W_out has rows for u(t).")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
-    """Convert a linear echo state network to its eigenbasis, with a certificate.
+    """Convert a linear echo state network to its eigenbasis, and print a certificate.
 
-    The file holds these arrays. States are rows, and W_out has rows [1, y(t−1), r, u]:
+    The file contains these arrays. States are row vectors; rows of W_out are [1, y(t−1), r, u]:
 
     - W (N, N), or W_data, W_indices, W_indptr and W_shape of a CSR matrix
 
@@ -48,7 +51,7 @@ def convert(
 
     - readout_bias, output_to_readout, input_to_readout: True or False
 
-    If your library writes states as columns, save all matrices transposed.
+    If states are column vectors in your library, transpose all matrices.
 
     Load the result in Python with eigenecho.load.
     """
@@ -69,14 +72,14 @@ def convert(
     say(console, repr(model))
     assert model.certificate is not None
     console.print(certificate_table(model.certificate))
-    say(console, f"Written: {target}")
+    say(console, f"Wrote {target}")
 
 
 def reduce(
     source: Annotated[Path, typer.Argument(help="The model file.", metavar="MODEL.safetensors")],
     tol: Annotated[float | None, typer.Option(help="Relative error, such as 1e-6.")] = None,
     units: Annotated[
-        int | None, typer.Option(help="Number of modes, or the largest with --tol.")
+        int | None, typer.Option(help="Number of modes; with --tol, at most this many.")
     ] = None,
     white: Annotated[
         bool,
@@ -85,14 +88,14 @@ def reduce(
         ),
     ] = False,
     out: Annotated[
-        Path | None, typer.Option(help="The reduced file; by default NAME-reduced next to it.")
+        Path | None, typer.Option(help="Reduced model file. Default: NAME-reduced, next to it.")
     ] = None,
     plot: Annotated[
         Path | None, typer.Option(help="Save a figure of singular values and eigenvalues.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
 ) -> None:
-    """Reduce a trained network to fewer modes, with a certificate of its error.
+    """Reduce a trained network to fewer modes, and print a certificate of the error.
 
     For a LinearESN saved with its statistics, the RMS error on the training rows is at most --tol
     times the standard deviation of y (without a readout bias: the root mean square of y). For
@@ -102,10 +105,7 @@ def reduce(
     try:
         for path in [target] if plot is None else [target, plot]:
             check_target(path, source, force)
-        loaded = load(source)
-        if not isinstance(loaded, LinearESN | LinearModel):
-            kind = type(loaded).__name__
-            raise ValueError(f"the file holds a {kind}, expected a LinearESN or LinearModel.")
+        loaded = load_network(source)
         # Only an estimator has training statistics.
         model: Any = getattr(loaded, "model_", loaded) if white else loaded
         reduced = model.reduce(units, 1e-6 if tol is units is None else tol)
@@ -116,13 +116,49 @@ def reduce(
         raise fail(" ".join(str(error).split())) from None
     console = Console()
     console.print(certificate_table(getattr(reduced, "model_", reduced).certificate))
-    say(console, f"Written: {target}" + ("" if plot is None else f", {plot}"))
+    say(console, f"Wrote {target}" + ("" if plot is None else f" and {plot}"))
 
 
-def certificate_table(certificate: Certificate | Reduction) -> Table:
+def export(
+    source: Annotated[Path, typer.Argument(help="The model file.", metavar="MODEL.safetensors")],
+    target: Annotated[
+        Path, typer.Argument(help="The file to write; C also has NAME.h.", metavar="NAME.c|NAME.js")
+    ],
+    dtype: Annotated[
+        str | None, typer.Option(help="float64 or float32. Default: that of the network.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
+) -> None:
+    """Write a trained network as C99 or JavaScript source code with a self-test.
+
+    If there is a C compiler, or node for JavaScript, the self-test is run, and the largest
+    difference from the reference is printed. It is 0 if every operation is rounded as in Python.
+    """
+    try:
+        for suffix in FORMATS.get(target.suffix, ()):
+            check_target(target.with_suffix(suffix), source, force)
+        report = load_network(source).export(target, dtype=dtype)
+    except (ValueError, OSError) as error:
+        raise fail(" ".join(str(error).split())) from None
+    Console().print(certificate_table(report, "Export"))
+
+
+def load_network(source: Path) -> Any:
+    """Return the network in a file, or raise if the file holds something else."""
+    loaded = load(source)
+    if isinstance(loaded, LinearESN | LinearModel):
+        return loaded
+    kind = type(loaded).__name__
+    remedy = f" In Python, save the model of the {kind}." if hasattr(loaded, "model") else ""
+    raise ValueError(f"the file holds a {kind}, expected a LinearESN or LinearModel.{remedy}")
+
+
+def certificate_table(
+    certificate: Certificate | Reduction | ExportReport, title: str = "Certificate"
+) -> Table:
     """Return the lines of a certificate as a table without a frame."""
     columns = (Column(style="bold", no_wrap=True), Column())
-    table = Table(*columns, box=None, show_header=False, title="Certificate", title_justify="left")
+    table = Table(*columns, box=None, show_header=False, title=title, title_justify="left")
     for line in str(certificate).splitlines():
         name, _, value = line.partition("  ")
         table.add_row(name, Text(value.strip()))

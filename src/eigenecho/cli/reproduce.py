@@ -1,4 +1,4 @@
-"""``eigenecho reproduce``: compute cells, write the report, and print a summary."""
+"""``eigenecho reproduce``: run experiments, write the report, and print a summary."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def reproduce(
     context: typer.Context,
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Experiments (see --list); by default all.", metavar="NAME"),
+        typer.Argument(help="Experiments (see --list). Default: all.", metavar="NAME"),
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Run smaller experiments, in about a minute.")
@@ -36,14 +36,14 @@ def reproduce(
     out: Annotated[
         Path | None,
         typer.Option(
-            help=f"Folder for the store and the report; by default {OUT}, or {OUT_QUICK}."
+            help=f"Folder for results and report. Default: {OUT}, or {OUT_QUICK} if --quick."
         ),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Number of processes; by default one per core.")
+        int | None, typer.Option(min=1, help="Number of processes. Default: one per core.")
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Number of seeds; by default that of each experiment.")
+        int | None, typer.Option(min=1, help="Number of seeds. Default: that of each experiment.")
     ] = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Delete the stored results of these experiments first.")
@@ -54,9 +54,9 @@ def reproduce(
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="List all experiments.")] = False,
 ) -> None:
-    """Reproduce the paper's tables and figures, with a verdict on every claim.
+    """Reproduce the tables and figures of the paper, and check each claim.
 
-    Results are stored: a second run computes only missing results.
+    Finished results are stored, so that an interrupted command can be continued.
     """
     console = Console()
     if listed:
@@ -79,14 +79,14 @@ def reproduce(
             path = report.write(parts, folder, quick, command, perf_counter() - start)
     except OSError as error:
         raise fail(
-            f"cannot write to {folder}: {error.strerror or error}. Finished cells are kept."
+            f"cannot write to {folder}: {error.strerror or error}. Finished runs are stored."
         ) from None
     except (ValueError, StoreError) as error:
         raise fail(error) from None
     except CellError as error:
         raise fail(error, 1) from None
     except KeyboardInterrupt:
-        kept = f"finished cells are kept in {folder / STORE}"
+        kept = f"finished runs are stored in {folder / STORE}"
         raise fail(f"interrupted: {kept}. Continue with\n  {command}", 130) from None
     console.print(summary_table(parts), claim_table(parts))
     duration = format_duration(perf_counter() - start)
@@ -117,12 +117,12 @@ def summary_table(parts: Sequence[report.FinishedExperiment]) -> Table:
     """Return a table of finished experiments, their cost and their key results."""
     table = Table(
         Column("experiment", no_wrap=True),
-        Column("cells", justify="right"),
-        Column("core time", justify="right", no_wrap=True),
+        Column("runs", justify="right"),
+        Column("time", justify="right", no_wrap=True),
         "key result",
         title="Experiments",
         title_justify="left",
-        caption="core time: sum over all cells",
+        caption="Times are sums over all runs, each on one core.",
     )
     for part in parts:
         duration = format_duration(part.seconds)

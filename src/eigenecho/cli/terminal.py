@@ -79,7 +79,7 @@ def print_warnings(console: Console) -> Iterator[None]:
 
 
 @contextmanager
-def progress(console: Console, totals: dict[str, int], unit: str = "cell") -> Iterator[Any]:
+def progress(console: Console, totals: dict[str, int], unit: str = "run") -> Iterator[Any]:
     """Yield a function that shows progress; ``totals`` has the number of units of each part.
 
     It is called with the name of a part, the number of finished units, and the total.
@@ -112,7 +112,7 @@ def progress(console: Console, totals: dict[str, int], unit: str = "cell") -> It
 class ProgressLines:
     """Progress as text: one line when a part starts, one when it ends, and some in between."""
 
-    def __init__(self, console: Console, unit: str = "cell") -> None:
+    def __init__(self, console: Console, unit: str = "run") -> None:
         self.console = console
         self.unit = unit
         self.printed: dict[str, float] = {}
@@ -121,7 +121,7 @@ class ProgressLines:
         """Print a line if it is due."""
         now = monotonic()
         if name not in self.printed:
-            stored = f", {done} stored already" if done else ""
+            stored = f", {done} already stored" if done else ""
             say(self.console, f"{name}: {total} {self.unit}{'s' * (total != 1)}{stored}")
         elif done == total:
             say(self.console, f"{name}: done")

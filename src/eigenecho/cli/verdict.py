@@ -27,14 +27,14 @@ MARKS = {
 }
 """CSS class and sign of each verdict, and its colour in a terminal."""
 
-WORDS = {"mae": "mean absolute error", "mase": "mean scaled error"}
+WORDS = {"mae": "mean absolute error", "mase": "mean absolute scaled error"}
 
 
 @dataclass(frozen=True)
 class Verdict:
     """The comparison with one baseline; ``word`` is a key of ``MARKS``.
 
-    ``change`` is the relative change of the error: −0.3 is 30 % lower than the baseline's, ∞ if
+    ``change`` is the relative change of the error: −0.3 is 30% lower than the baseline's, ∞ if
     only the baseline makes no error.
     """
 
@@ -50,12 +50,12 @@ class Verdict:
         """The change of the error and the number of wins, as text."""
         size = f"{abs(self.change):.0%} {'lower' if self.change < 0 else 'higher'}"
         if self.change == np.inf:
-            size = "above zero, while the baseline makes no error"
+            size = "above zero, while that of the baseline is zero"
         elif abs(self.change) < 0.005:
-            size = "the same within 1%"
+            size = "the same to within 1%"
         if self.blocks == 1:
-            return f"{self.measure} {size} on one block, which is too few for a test"
-        return f"{self.measure} {size}, better in {self.wins} of {self.blocks} held-out blocks"
+            return f"the {self.measure} is {size} on one block, which is too few for a test"
+        return f"the {self.measure} is {size}; it is lower in {self.wins} of {self.blocks} blocks"
 
     @property
     def sentence(self) -> str:

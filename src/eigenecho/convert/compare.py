@@ -154,7 +154,7 @@ def _seconds(models: list[LinearModel]) -> list[float]:
         reservoir, out = model.reservoir, np.empty((steps, model.D_out))
         weights, state = model.readout.weights, reservoir.zero_state()
         start = time.perf_counter()
-        kernels.outputs(reservoir.form, reservoir.B, drive[:steps], weights, state, out)
+        kernels.read_out(reservoir.form, reservoir.B, drive[:steps], weights, state, out)
         return time.perf_counter() - start
 
     for model in models:

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from eigenecho.checks import check_floats
 from eigenecho.data.align import Columns, History
 from eigenecho.data.clock import Clock, as_numbers, is_date, shown
 from eigenecho.data.panel import Panel
-from eigenecho.data.read import LARGEST, PanelFormat
+from eigenecho.data.read import PanelFormat
 from eigenecho.errors import Words, bad_argument
 from eigenecho.schema import stands_for
 from eigenecho.types import Array, GappyArray
@@ -195,18 +196,6 @@ class StoredPanel:
         if len(items) != (1 if self.form.shared else count):
             raise bad_argument(name, Words(f"{len(items)} of them"), "one for each series")
         return items * count if self.form.shared else items
-
-
-def check_floats(array: Array, name: str, *shape: int | None) -> None:
-    """Raise unless an array is float64, has a shape (None for any length) and is not too large."""
-    fits = array.ndim == len(shape) and all(
-        wanted in (None, length) for length, wanted in zip(array.shape, shape, strict=True)
-    )
-    if not fits or array.dtype != np.float64:
-        got = Words(f"{array.dtype} {array.shape}")
-        raise bad_argument(name, got, f"float64 {tuple(shape)}".replace("None", "any"))
-    if (np.abs(array) > LARGEST).any():
-        raise bad_argument(name, Words("large numbers"), f"numbers up to {LARGEST:g}")
 
 
 def _to_word(step: Any) -> Any:

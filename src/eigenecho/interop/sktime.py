@@ -48,7 +48,7 @@ class EigenechoForecaster(BaseForecaster):
         Shared weights for all columns of y, or separate weights for each.
     validation : int, optional
         Number of validation rows at the end of y. By default, a third of the rows or four
-        horizons.
+        horizons, whichever is more.
     refit : bool
         Train again on all rows, including the validation rows.
     spectrum : Spectrum, optional

@@ -28,7 +28,7 @@ MARKED = 24
 """Longest horizon whose errors get a marker at each step."""
 
 OURS = "forecast"
-LABELS = {"mae": "mean absolute error", "mase": "mean scaled error"}
+LABELS = {"mae": "mean absolute error", "mase": "mean absolute scaled error"}
 
 
 def backtest(tested: Backtest, series: Sequence[Hashable], *, width: float = 9.0) -> Figure:
@@ -72,7 +72,7 @@ def backtest(tested: Backtest, series: Sequence[Hashable], *, width: float = 9.0
     below = figure.add_subplot(grid[rows, :])
     tidy(below)
     if tested.horizon > 1:
-        _draw_errors_by_step(below, tested, legend_columns=2 if is_narrow else 5)
+        _draw_errors_by_step(below, tested, legend_columns=2 if is_narrow else 6)
     else:
         _draw_error_bars(below, tested)
     lines, names = panels[0].get_legend_handles_labels()

@@ -73,7 +73,7 @@ def _draw_eigenvalues(ax: Axes, model: LinearModel) -> None:
     transition, count = model.reservoir.transition, model.spectrum.units
     color, title = BLUE, f"{count} modes"
     if transition.in_neuron_basis:
-        color, title = ORANGE, f"{count} in a matrix (orange)"
+        color, title = ORANGE, f"{count} eigenvalues in a matrix (orange)"
     spectrum(model, ax=ax, title="", color=color)
     if isinstance(transition, Cascade) and len(transition.block):
         block = from_matrix(transition.block)
@@ -92,16 +92,15 @@ def _draw_difference(ax: Axes, details: Certificate) -> None:
     if details.error is not None:
         height = max(details.error, ROUNDING)
         ax.hlines(height, 0, details.error_steps, color=ORANGE, linewidth=1.4, gid="error")
-        text = f"error {details.error:.1e}, against extended precision"
+        text = f"error {details.error:.1e} (extended precision)"
         ax.annotate(text, (0, height), xytext=(2, 3), color=ORANGE, **NOTE)
     ax.axhline(ROUNDING, color=GREY, linestyle=(0, (4, 3)), linewidth=1.0)
-    text = "rounding unit of float64"
-    ax.annotate(text, (0, ROUNDING), xytext=(2, -10), color=GREY, **NOTE)
+    ax.annotate("machine epsilon of float64", (0, ROUNDING), xytext=(2, -10), color=GREY, **NOTE)
     top = max(1e-12, 4 * float(along.max()), 4 * (details.error or 0.0))
     ax.set(yscale="log", xlim=(0, details.steps), ylim=(ROUNDING / 4, top))
-    ax.set(xlabel="time step of the probe", ylabel="output difference / largest output")
+    ax.set(xlabel="time step of the probe series", ylabel="difference / largest output")
     title = f"largest difference {details.difference:.1e}"
-    ax.set_title("W is kept: nothing was changed" if details.kept else title, fontsize=10)
+    ax.set_title("W is unchanged" if details.kept else title, fontsize=10)
 
 
 def _draw_times(ax: Axes, details: Certificate) -> None:
@@ -147,12 +146,12 @@ def reduction(source: Any) -> Figure:
     tidy(panels[1], frame=True)
     spectrum(details.before, ax=panels[1], color=GREY, size=4, radius=False, title="")
     mark_eigenvalues(panels[1], model.spectrum, BLUE)
-    panels[1].set_title("eigenvalues before (grey) and after", fontsize=10)
+    panels[1].set_title("eigenvalues before (grey) and after (blue)", fontsize=10)
     title = f"{details.units_before} → {details.units} modes"
     if details.bound is not None:
         title += f": gain error at most {details.bound:.1e} of the largest gain"
     elif details.promise:
-        title += f": error at most {details.promise:.1e} of the {details.size} of y"
+        title += f": RMS error at most {details.promise:.1e} of the {details.size} of y"
     figure.suptitle(title, fontsize=11)
     return figure
 
@@ -163,11 +162,11 @@ def _draw_singular_values(ax: Axes, details: Reduction) -> None:
     share = share[share > LOWEST]
     numbers = np.arange(1, len(share) + 1)
     kept = numbers <= details.units
-    ax.semilogy(numbers[~kept], share[~kept], ".", color=GREY, markersize=4, label="cut")
+    ax.semilogy(numbers[~kept], share[~kept], ".", color=GREY, markersize=4, label="removed")
     ax.semilogy(numbers[kept], share[kept], ".", color=BLUE, markersize=5, label="kept")
     ax.axhline(details.floor, color=GREY, linestyle=(0, (4, 3)), linewidth=1.0)
-    ax.annotate("rounding", (1, details.floor), xytext=(2, 3), color=GREY, **NOTE)
-    ax.set(xlabel="number", ylabel="singular value / largest")
+    ax.annotate("rounding errors", (1, details.floor), xytext=(2, 3), color=GREY, **NOTE)
+    ax.set(xlabel="index", ylabel="singular value / largest singular value")
     ax.legend(**LEGEND)
     titles = {"white": "Hankel singular values", "rows": "weighted by the given rows"}
     ax.set_title(titles.get(details.weighting, "weighted by the training rows"), fontsize=10)

@@ -98,7 +98,7 @@ def to_plot_times(times: Any) -> Any:
 
 def draw_observed(ax: Axes, times: Any, values: Any) -> None:
     """Draw a series in black, with a dot where an observation has no neighbours."""
-    ax.plot(times, values, color=BLACK, linewidth=1.1, label="data", zorder=2)
+    ax.plot(times, values, color=BLACK, linewidth=1.1, label="observed", zorder=2)
     present = np.concatenate([[False], ~np.isnan(values), [False]])
     alone = present[1:-1] & ~present[:-2] & ~present[2:]
     ax.plot(times[alone], values[alone], ".", color=BLACK, markersize=3, label="_alone", zorder=2)
@@ -119,7 +119,7 @@ def draw_intervals(ax: Axes, blocks: Iterable[tuple[Any, Any, Any]], interval: f
     Call this after drawing the lines: intervals that are much wider are cut.
     """
     bottom, top = ax.get_ylim()
-    label = f"{100 * interval:.3g} % interval"
+    label = f"{100 * interval:.3g}% interval"
     for times, lower, upper in blocks:
         if len(times) == 1:
             ax.vlines(times, lower, upper, color=VERMILLION, alpha=0.3, linewidth=4, label=label)

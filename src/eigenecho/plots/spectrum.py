@@ -106,7 +106,7 @@ def spectrum(
     ax.locator_params(nbins=5)
     if title is None:
         title = f"{count} eigenvalue{'s' * (count > 1)}, radius {largest:.4g}"
-        title += "\narea: readout weight" if shares is not None else ""
+        title += "\nmarker area: readout weight" if shares is not None else ""
     if title:
         ax.set_title(title, fontsize=11)
     return ax
@@ -201,6 +201,7 @@ def _read_readout(model: Any) -> tuple[Spectrum, Array]:
     if not isinstance(model, LinearModel):
         expected = "readout weights (N,) or (N, D_out), as the source has none"
         raise bad_argument("weights", True, expected)
+    model.need_states("weights=True")
     readout = model.readout.weights.T
     if model.is_diagonal:
         return model.spectrum, readout
