@@ -168,8 +168,9 @@ class Goal:
 
     def report(self, measured: float) -> str:
         """Return the measured value and the goal as text."""
-        required = f"required {self.sense} {number(self.bound)}"
-        return f"{self.what}: {number(measured)} {self.unit}, {required}"
+        value = f"{number(measured)} {self.unit}".rstrip()
+        bound = f"{self.sense} {number(self.bound)}" if self.bound else "0"
+        return f"{self.what}: {value} (goal: {bound})"
 
 
 def at_least(what: str, bound: float, unit: str = "times") -> Goal:

@@ -1,4 +1,4 @@
-"""Every matrix can be converted: outputs agree with the original, as the certificate states.
+"""Every matrix can be converted, and outputs agree to the accuracy stated in the certificate.
 
 Compares the outputs with a plain NumPy loop over 2000 steps, compares the result with the
 certificate, and checks the form of each kind of matrix. Times the original in NumPy and SciPy

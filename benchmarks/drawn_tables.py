@@ -1,10 +1,10 @@
 """Run ``eigenecho forecast`` on simulated tables and compare it with naive baselines.
 
     drawn_tables.py             # prints
-    drawn_tables.py --write     # docs/forecast.md too
+    drawn_tables.py --write     # docs/command-line.md too
 
 Backtests one series of each kind, and several random walks, with the default options of the
-command. Reports the verdict against the best naive baseline and the coverage of 90 % intervals.
+command. Reports the verdict against the best naive baseline and the coverage of 90% intervals.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from eigenecho.cli.forecast_table import blocks_of
 from eigenecho.cli.verdict import verdicts
 from forecasts.drawn import autoregressive
 
-PAGE = Path(__file__).parents[1] / "docs" / "forecast.md"
+PAGE = Path(__file__).parents[1] / "docs" / "command-line.md"
 INTERVAL = 0.9
 WALKS, WALK_ROWS, WALK_HORIZON = 30, 400, 20
 
@@ -82,9 +82,9 @@ def white(rows: int, rng: np.random.Generator) -> np.ndarray:
 
 
 KINDS = (
-    Kind("daily, week + year + trend + noise", 3000, 200, "D", daily),
-    Kind("hourly, day + week + autocorrelated noise", 4000, 168, "h", hourly),
-    Kind("monthly, growing with its season", 600, 36, "MS", monthly),
+    Kind("daily: weekly and yearly seasons, trend, noise", 3000, 200, "D", daily),
+    Kind("hourly: daily and weekly seasons, autocorrelated noise", 4000, 168, "h", hourly),
+    Kind("monthly: growth and a season that grows with the level", 600, 36, "MS", monthly),
     Kind("random walk", 3000, 200, "D", walk),
     Kind("white noise", 3000, 200, "D", white),
 )
@@ -126,9 +126,10 @@ def describe_walks(count: int) -> str:
     beaten = sum(result.verdict == "beats" for result in results)
     held = [result.held for result in results]
     return (
-        f"The forecast was reported to beat the best baseline in {beaten} of {count} other random "
-        f"walks ({WALK_ROWS} rows, horizon {WALK_HORIZON}); a test at the 5 % level allows one in "
-        f"twenty. The mean coverage was {np.mean(held):.0%} and the lowest {min(held):.0%}."
+        f"For {count} other random walks ({WALK_ROWS} rows, horizon {WALK_HORIZON}), {beaten} "
+        "forecasts were reported to beat the best baseline; at the 5% level, about one false "
+        f"positive in twenty is expected. The coverage was {np.mean(held):.0%} on average and "
+        f"{min(held):.0%} at the lowest."
     )
 
 

@@ -85,7 +85,7 @@ def main() -> int:
     return verdict(
         {
             at_most("heavy modules loaded by import eigenecho", 0, "modules"): len(loaded),
-            at_most("time of import eigenecho", 0.5, "of import numpy"): share,
+            at_most("time of import eigenecho", 0.5, "times that of import numpy"): share,
         }
     )
 

@@ -1,7 +1,7 @@
 """Measure how many future values the prediction intervals of a Forecaster contain.
 
 Each draw is a series of one kind. A forecaster is fitted to its first rows, and the rows that
-follow are compared with its intervals: a right interval of 95 % contains 95 % of them.
+follow are compared with its intervals: a right interval of 95% contains 95% of them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def main() -> int:
         parts["all"] = np.mean(list(parts.values()), axis=0)
         for kind, shares in parts.items():
             lines.append([str(rows), kind, *(f"{100 * share:.1f}" for share in shares)])
-    table(["rows", "kind", *(f"{100 * level:g} %" for level in LEVELS)], lines)
+    table(["rows", "kind", *(f"{100 * level:g}%" for level in LEVELS)], lines)
     return 0
 
 

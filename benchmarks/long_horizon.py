@@ -2,7 +2,7 @@
 
 ``long_horizon.py FOLDER`` reads every table in a folder (``.csv`` or ``.csv.gz`` with a column
 ``date`` and numeric columns). ETTh tables have 8640 training, 2880 validation and 2880 test rows,
-ETTm tables four times as many, and others are split into 70, 10 and 20 %. Columns are standardised
+ETTm tables four times as many, and others are split into 70%, 10% and 20%. Columns are standardised
 by their training rows. Forecasts start from every origin whose H targets are in the test rows.
 Errors are averaged over origins, steps and columns.
 

@@ -14,7 +14,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -178,7 +178,7 @@ def answers() -> list[tuple[str, ...]]:
     assert float((outputs.cpu() - expected).abs().max()) < 1e-10
     way = esn.model_.inference(10_000_000)
     rows.append(
-        (f"predict, T = 10⁷, N = 1000, by {way}", f"{1e3 * seconds(lambda: esn.predict(long)):.2f}")
+        (f"`predict`, T = 10⁷, N = 1000 ({way})", f"{1e3 * seconds(lambda: esn.predict(long)):.2f}")
     )
     X = ee.tasks.mso(5, steps=3001)
     loop = ee.LinearESN(500, penalty="identity", ridge=1e-6, seed=0).fit(X[:-1], X[1:])
@@ -189,7 +189,7 @@ def answers() -> list[tuple[str, ...]]:
     assert np.abs(many[17].cpu().numpy() - alone).max() < 1e-8 * np.abs(alone).max()
     took = seconds(lambda: loop.forecast(1000, context=stack))
     rows.append(
-        ("forecast, 10 000 series × 1000 steps after 500 rows, N = 500", f"{1e3 * took:.1f}")
+        ("`forecast` of 10 000 series, 1000 steps after 500 rows, N = 500", f"{1e3 * took:.1f}")
     )
     for row in rows:
         print(*row, flush=True)
@@ -204,7 +204,7 @@ def searches(cpu: bool) -> list[tuple[str, ...]]:
     X, Y = torch.tensor(u, device="cuda"), torch.tensor(y, device="cuda")
     ridges = [1e-4, 1e-3, 1e-2, 1e-1, 1.0]
     grids = {
-        "40 reservoirs × 5 ridges": {
+        "40 reservoirs × 5 ridge values": {
             "sr": np.linspace(0.5, 0.99, 10).tolist(), "lr": [0.4, 0.6, 0.8, 1.0], "ridge": ridges
         },
         "200 reservoirs": {"sr": np.linspace(0.5, 0.99, 50).tolist(), "lr": [0.4, 0.6, 0.8, 1.0]},
@@ -268,24 +268,16 @@ def in_threads(job: str, threads: int | None) -> tuple[float, str]:
     return took, digest
 
 
-def cores() -> list[tuple[str, ...]]:
-    """Measure fits on 1, 2 and all cores of the host, and NumPy's qr."""
-    most = len(os.sched_getaffinity(0))
-    names = {
-        "qr": "fit, solver='qr', N = 1000, T = 100 000",
-        "large": "fit, N = 10 000, T = 100 000",
-    }
+def cores(counts: Sequence[int]) -> list[tuple[str, ...]]:
+    """Measure fits with different numbers of threads of the host, and NumPy's qr."""
+    names = {"qr": '`solver="qr"`, N = 1000, T = 100 000', "large": "N = 10 000, T = 100 000"}
     rows = []
     for job, name in names.items():
-        times, digests = {}, set()
-        for threads in sorted({1, 2, most}):
-            times[threads], digest = in_threads(job, threads)
-            digests.add(digest)
+        times, digests = zip(*(in_threads(job, threads) for threads in counts), strict=True)
+        assert len(set(digests)) == 1, f"results depend on the number of threads: {digests}"
         numpy = f"{in_threads('numpy', None)[0]:.2f}" if job == "qr" else ""
-        assert len(digests) == 1, f"results depend on the number of threads: {digests}"
-        listed = ", ".join(f"{threads}: {took:.2f}" for threads, took in times.items())
-        ratio = f"{times[1] / times[most]:.1f}"
-        rows.append((name, listed, ratio, numpy, f"equal ({digests.pop()})"))
+        ratio = f"{times[0] / times[-1]:.1f}"
+        rows.append((name, *(f"{took:.2f}" for took in times), ratio, numpy))
         print("cores", *rows[-1], flush=True)
     return rows
 
@@ -302,17 +294,39 @@ def machine() -> str:
     import torch
     import triton
 
-    name = torch.cuda.get_device_name()
     return (
-        f"{name}, {os.cpu_count()} cores; torch {torch.__version__}, triton {triton.__version__}, "
-        f"numpy {np.__version__}"
+        f"a machine with an {torch.cuda.get_device_name()} and {os.cpu_count()} CPU cores, using "
+        f"torch {torch.__version__}, triton {triton.__version__} and numpy {np.__version__}"
     )
 
 
+ABOUT = """\
+This page compares the speed of eigenecho on a GPU with its speed on the CPU. The results were
+measured by `make bench-gpu` on {machine}."""
+
 ABOUT_STATES = """\
-The table shows the rate at which states are written. *Fill* writes a constant to an array of
-the same size, which is the upper limit of the rate. *Queued* measures a call that is issued while
-the device is still busy, as in a pipeline. JAX computes only a quarter of the steps."""
+The table shows the rate, in TB/s, at which states are written (in the [Q layout](notation.md)).
+*Fill* is the rate at which a constant is written to an array of the same size, which is an upper
+limit. *Queued* is the rate of a call that is issued while the device is still busy, as in a
+pipeline. JAX is timed on a quarter of the steps, because its associative scan needs several times
+as much memory as eigenecho."""
+
+ABOUT_FITS = """\
+The table shows the time of `fit` on 100 000 rows that are already on the device, for N units and
+both values of `penalty`. The last column is the largest difference between the predictions
+computed on the two devices, relative to the largest prediction."""
+
+ABOUT_ANSWERS = "The table shows the time of one call on data that are already on the device."
+
+ABOUT_SEARCHES = """\
+The table shows the time of a search over 200 combinations of hyperparameters, with N = 300 and
+T = 20 000. The last column is the largest relative difference between the validation errors on the
+two devices."""
+
+ABOUT_CORES = """\
+The table shows the time of `fit` on the CPU, by number of threads. The weights are bit-identical
+for all numbers of threads. The last column is the time that `numpy.linalg.qr` takes for the same
+states with all threads."""
 
 
 def main() -> int:
@@ -323,26 +337,26 @@ def main() -> int:
     parser.add_argument("--page", type=Path, default=PAGE)
     args = parser.parse_args()
     print(machine(), flush=True)
-    about = "This page compares the speed of eigenecho on a GPU with its speed on the CPU."
-    origin = f"It was generated by `make bench-gpu` on {machine()}."
-    parts = [f"# GPU benchmarks\n\n{about} {origin}"]
+    parts = [f"# GPU benchmarks\n\n{ABOUT.format(machine=machine())}"]
     if "states" in args.only:
-        head = "| states in the Q layout, TB/s | eigenecho | eigenecho, queued | fill "
+        head = "| data type and size | eigenecho | eigenecho, queued | fill "
         head += "| JAX associative scan, T / 4 |"
-        parts.append(f"## States\n\n{ABOUT_STATES}\n\n" + table(head, states()))
+        parts.append(f"## Computing the states\n\n{ABOUT_STATES}\n\n{table(head, states())}")
     if "fits" in args.only:
-        head = "| fit, T = 100 000, data on the device | solver | GPU, s | CPU, s "
-        head += "| relative difference |"
-        parts.append("## Fits\n\n" + table(head, fits(not args.no_cpu)))
+        head = "| units and penalty | solver | GPU (s) | CPU (s) | relative difference |"
+        parts.append(f"## Fits\n\n{ABOUT_FITS}\n\n{table(head, fits(not args.no_cpu))}")
     if "answers" in args.only:
-        parts.append("## Predictions and forecasts\n\n" + table("| | ms |", answers()))
+        head = "| call | time (ms) |"
+        parts.append(f"## Predictions and forecasts\n\n{ABOUT_ANSWERS}\n\n{table(head, answers())}")
     if "search" in args.only:
-        head = "| search, N = 300, T = 20 000 | GPU, s | CPU, s | relative difference of scores |"
-        parts.append("## Searches\n\n" + table(head, searches(not args.no_cpu)))
+        head = "| grid | GPU (s) | CPU (s) | relative difference |"
+        rows = searches(not args.no_cpu)
+        parts.append(f"## Searches\n\n{ABOUT_SEARCHES}\n\n{table(head, rows)}")
     if "cores" in args.only:
-        head = "| on the CPU | s, by threads | speed-up, all threads "
-        head += "| numpy.linalg.qr of the states, s | results |"
-        parts.append("## CPU threads\n\n" + table(head, cores()))
+        counts = sorted({1, 2, len(os.sched_getaffinity(0))})
+        head = "| network | " + " | ".join(f"{n} thread{'s' * (n > 1)} (s)" for n in counts)
+        head += " | speed-up | `numpy.linalg.qr` (s) |"
+        parts.append(f"## CPU threads\n\n{ABOUT_CORES}\n\n{table(head, cores(counts))}")
     args.page.parent.mkdir(parents=True, exist_ok=True)
     args.page.write_text("\n\n".join(parts) + "\n")
     return 0

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 if __name__ == "__main__":
     sys.exit(
         main(
-            "Forecasts of real series",
+            "Forecast accuracy on real series",
             lambda: [load(entry) for entry in CATALOGUE],
             ROOT / "results" / "forecasts",
             ROOT / "docs" / "forecast-benchmark.md",

@@ -3,7 +3,7 @@
 Every problem, simulated or real, is trained on its first rows with each ridge of a grid, and tested
 on its last rows. A problem is included if the worst ridge of the grid has at least 1.3 times the
 error of the best. The best ridge is compared with ``auto``, the fixed 1e-8, and a choice on a
-validation split, the last fifth of the training rows. Then the coverage of 90 % intervals is
+validation split, the last fifth of the training rows. Then the coverage of 90% intervals is
 measured, with half as many units as rows, with and without the uncertainty of the weights.
 
 Real series are those of statsmodels and sktime (if installed) one row ahead, and the columns of
@@ -191,7 +191,7 @@ PROCESSES = {"swing": {1: 1.6, 2: -0.81}, "slow": {1: 0.9}, "season": {1: 0.2, 1
 
 
 def covered(rng: np.random.Generator, process: str, T: int, ridge: Any, steps: int) -> np.ndarray:
-    """Return whether 90 % intervals cover the next rows, without and with weights."""
+    """Return whether 90% intervals cover the next rows, without and with weights."""
     x, lags = rng.normal(size=(T + steps + 200, 1)), PROCESSES[process]
     for t in range(12, len(x)):
         x[t] += sum(weight * x[t - lag] for lag, weight in lags.items())
@@ -205,7 +205,7 @@ def covered(rng: np.random.Generator, process: str, T: int, ridge: Any, steps: i
 
 
 def coverages(seed: int, runs: int) -> list[list[Any]]:
-    """Return the coverage of 90 % intervals by number of rows and ridge."""
+    """Return the coverage of 90% intervals by number of rows and ridge."""
     rows = []
     for T, ridge in itertools.product((100, 200, 400), ("auto", 1e-8)):
         hits = []
@@ -236,13 +236,13 @@ def main() -> int:
     names = ["problem", "best ridge", "auto took", "auto", "1e-8", "validation split", "worst"]
     table(names, rows)
     numbers = np.array([row[3:] for row in rows])
-    shares = {"median": 50, "95 %": 95, "largest": 100}
+    shares = {"median": 50, "95%": 95, "largest": 100}
     table(
         ["error relative to the best", *names[3:]],
         [[word, *np.percentile(numbers, share, axis=0)] for word, share in shares.items()],
     )
     intervals = coverages(args.seed, args.runs)
-    table(["coverage of 90 % intervals", "noise only", "noise and weights"], intervals)
+    table(["coverage of 90% intervals", "noise only", "noise and weights"], intervals)
     median = float(np.median(numbers[:, 0]))
     most = float(numbers[:, 0].max())
     for row in (row for row in rows if row[3] > MOST):
@@ -253,8 +253,8 @@ def main() -> int:
             at_least("problems that depend on the ridge", 40, "problems"): len(rows),
             at_most("median error of auto", 1.05, "times that of the best ridge"): median,
             at_most("largest error of auto", MOST, "times that of the best ridge"): most,
-            at_least("coverage of 90 % intervals", 88, "%"): 100 * held,
-            at_most("coverage of 90 % intervals", 92, "%"): 100 * held,
+            at_least("coverage of 90% intervals", 88, "%"): 100 * held,
+            at_most("coverage of 90% intervals", 92, "%"): 100 * held,
         }
     )
 

@@ -20,7 +20,6 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from common import number
 from suite import results as stored
 from suite.catalogue import jobs as all_jobs
 from suite.job import Job
@@ -124,9 +123,9 @@ def report(console: Console, jobs: list[Job], folder: Path) -> int:
             if requirement is None:
                 table.add_row("–", "–", escape(job.title), "–", remark)
                 continue
-            value = "–" if v.measured is None else number(v.measured)
-            bound = f"{requirement.sense} {number(requirement.bound)} {requirement.unit}"
-            table.add_row(value, bound, escape(requirement.what), requirement.against, remark)
+            value = "–" if v.measured is None else requirement.text(v.measured)
+            goal = requirement.required
+            table.add_row(value, goal, escape(requirement.what), requirement.against, remark)
     console.print(table)
     counts = [f"{words[word]} {word.lower()}" for word in COLOURS]
     console.print(f"{', '.join(counts)}; only failed jobs are errors")

@@ -1,4 +1,4 @@
-"""``ee.search`` is faster than a naive grid search: one factorisation for all ridges and scalings.
+"""``ee.search`` is faster than a naive grid search: it factorises once for all ridges and scalings.
 
 Measures the time per configuration of ``ee.search`` and of three alternatives on a sample of the
 paper's MSO grid (N = 100, golden spectrum), after checking that errors agree:
@@ -8,7 +8,7 @@ paper's MSO grid (N = 100, golden spectrum), after checking that errors agree:
 - reservoirpy: a model fitted and run for each configuration.
 
 The goals are speedups of at least 20, 3 and 30. The results are wrong if errors differ by more
-than a factor of 2 in more than 5 % of the configurations.
+than a factor of 2 in more than 5% of the configurations.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def main() -> int:
     close = np.mean([0.5 <= ours[key] / theirs[key] <= 2 for key in theirs])
     print(f"{close:.1%} of {len(theirs)} configurations agree within a factor of 2\n")
     if close < 0.95:
-        raise WrongAnswer(f"{close:.1%} of the errors agree within a factor of 2, expected 95 %")
+        raise WrongAnswer(f"{close:.1%} of the errors agree within a factor of 2, expected 95%")
 
     jobs = {
         "ours": lambda: collapsed(pairs, u, y, N),

@@ -5,7 +5,7 @@
 
 ``spectrum``: every law with the same number of units; the radius is selected on the training rows.
 ``ridge``: fixed ridges and ``"auto"``. ``units``: several sizes, with the default ridge and with
-``"auto"``. The first 70 % of the rows of each task are used for training and selection, the others
+``"auto"``. The first 70% of the rows of each task are used for training and selection, the others
 for testing. Each result is stored in ``results/which_spectrum`` at once, so an interrupted run can
 be resumed.
 """
@@ -52,6 +52,9 @@ TINY = 1e-3
 """Tasks with errors below this value are plotted on a logarithmic axis."""
 
 WEEK = 7
+SEASONAL = "season before"
+"""Name of the seasonal naive baseline in stored results."""
+
 NAMES = ("sines", "chaos", "chaos, noisy", "recall 30", "NARMA10", "daily", "hourly", "EEG")
 """Order of the tasks in the tables."""
 
@@ -162,7 +165,7 @@ def cases(part: str, hourly: Path | None) -> Iterator[Case]:
         for name, task in tasks(seed, hourly).items():
             case = {"part": part, "task": name, "kind": task.kind, "seed": seed}
             if part == "spectrum" and task.season:
-                yield case | {"law": "season before"}, lambda t=task: {"error": naive(t)}
+                yield case | {"law": SEASONAL}, lambda t=task: {"error": naive(t)}
             for more, units, spectrum, ridge in _settings(part, task):
                 yield (
                     case | more,
@@ -215,7 +218,7 @@ def table(rows: list[dict[str, Any]], column: str) -> tuple[list[str], list[str]
     """Return the tasks, the values of a column, and means over seeds, shape (tasks, values)."""
     names = [name for name in NAMES if any(row["task"] == name for row in rows)]
     values = list(dict.fromkeys(row[column] for row in rows))
-    values.sort(key=lambda value: value == "season before")
+    values.sort(key=lambda value: value == SEASONAL)
     means = np.array(
         [
             [
@@ -232,11 +235,12 @@ def table(rows: list[dict[str, Any]], column: str) -> tuple[list[str], list[str]
 
 
 def format_table(rows: list[dict[str, Any]], column: str) -> list[str]:
-    """Return a table; values within 2 % of the best of their row, or below 1e-9, are bold."""
+    """Return a table; values within 2% of the best of their row, or below 1e-9, are bold."""
     names, values, errors = table(rows, column)
     kinds = {row["task"]: row["kind"] for row in rows}
+    heads = ["seasonal naive" if value == SEASONAL else f"`{value}`" for value in values]
     lines = [
-        "| task | | " + " | ".join(f"`{value}`" for value in values) + " |",
+        "| task | kind | " + " | ".join(heads) + " |",
         "|---|---|" + "---|" * len(values),
     ]
     for name, line in zip(names, errors, strict=True):
@@ -249,7 +253,7 @@ def format_table(rows: list[dict[str, Any]], column: str) -> list[str]:
 
 def show_spectrum(rows: list[dict[str, Any]]) -> list[str]:
     """Return errors by law, and plot them relative to the best law."""
-    names, laws, errors = table([row for row in rows if row["law"] != "season before"], "law")
+    names, laws, errors = table([row for row in rows if row["law"] != SEASONAL], "law")
     figure = new_figure(8, 3.6)
     ax = figure.subplots()
     shares = np.clip(np.maximum(errors, 1e-9) / np.maximum(errors.min(axis=1), 1e-9)[:, None], 1, 2)

@@ -29,7 +29,7 @@ class Table:
 
 
 def cuts(name: str, rows: int) -> tuple[int, int, int]:
-    """Return the ends of the splits: 12, 4 and 4 months for ETT, else 70, 10 and 20 %."""
+    """Return the ends of the splits: 12, 4 and 4 months for ETT, else 70%, 10% and 20%."""
     if name.startswith(("ETTh", "ETTm")):
         month = MONTH * (4 if name.startswith("ETTm") else 1)
         return 12 * month, 16 * month, 20 * month

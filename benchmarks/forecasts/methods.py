@@ -22,7 +22,7 @@ COVERAGE = 0.9
 class Prediction:
     """A forecast, with its intervals and its expected error.
 
-    mean, lower, upper   (H,); bounds of the 90 % interval or None
+    mean, lower, upper   (H,); bounds of the 90% interval or None
     claimed              the mean absolute error expected by the method, or None
     """
 

@@ -4,29 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from forecasts.methods import COVERAGE, METHODS, OURS, PEERS
+from forecasts.methods import COVERAGE, METHODS, OURS, PEERS, TOLD
 from forecasts.protocol import ORIGINS, TRAINING_ROWS, Series
 from forecasts.scores import MUCH_WORSE, Line, Scores, Summary
 
-PROTOCOL = f"""This page compares the accuracy, coverage and speed of `Forecaster` with those of other methods. Run
-`make bench-forecast BENCH=--write` to reproduce it.
+LABELS = {"lag ridge": "ridge regression on lags", TOLD: f"{OURS}, given the season length"}
+"""Names of methods in the tables, where they differ from those of stored forecasts."""
 
-- **Origins.** Each series has up to {ORIGINS} forecast origins, spread evenly over the last 40 % of its rows. At each
-  origin, every method is refitted on at most {TRAINING_ROWS} preceding rows. The horizon depends on the frequency of the series.
-- **Methods.** `Forecaster` gets only the horizon and selects its models on the training rows. All other methods also
-  get the season; a separate line shows `Forecaster` with the season. AutoARIMA, AutoETS and AutoTheta are from
-  statsforecast. If the season has more than 24 rows, AutoARIMA and AutoETS are applied after an MSTL decomposition.
+PROTOCOL = f"""This page compares the accuracy, coverage and speed of `Forecaster` with those of other methods. Run
+`make bench-forecast BENCH=--write` to reproduce the results.
+
+- **Origins.** Each series has up to {ORIGINS} forecast origins, spread evenly over the last 40% of its rows. At each
+  origin, every method is refitted on the preceding rows (at most the last {TRAINING_ROWS}). The horizon depends on the frequency
+  of the series.
+- **Methods.** `Forecaster` is given only the horizon and selects its models on the training rows. All other methods are
+  also given the season length; a separate row shows `Forecaster` with the season length. AutoARIMA, AutoETS and AutoTheta
+  are from statsforecast. For seasons of more than 24 rows, AutoARIMA and AutoETS are applied after an MSTL decomposition.
+  Ridge regression on lags predicts each step from the most recent values of the series.
 - **MASE.** The mean absolute error divided by that of the seasonal naive forecast on the training rows. The table shows
   the geometric mean over series.
-- **Much worse.** The number of series with an error above {MUCH_WORSE} times that of the best of the naive, drift and seasonal naive forecasts.
-- **Expected error.** `Forecaster` also predicts its own error before the test. The table shows the relative deviation
-  |expected / actual − 1| of this prediction, as the median over series.
+- **Much worse.** The number of series on which the error of the method is more than {MUCH_WORSE} times the error of the best naive
+  baseline (naive, drift or seasonal naive).
+- **Deviation of expected error.** `Forecaster` also predicts its own error before the test. The table shows the relative
+  deviation |expected / actual − 1| of this prediction (median over series).
+- **Failures.** The number of forecasts that raised an error. In these cases, the seasonal naive forecast is scored instead.
 """  # noqa: E501
 
 
 def page(title: str, series: Sequence[Series], scores: Scores, results: Summary) -> str:
     """Return the whole page."""
-    tables = [overall(results), ratio(results), by_series(series, scores)]
+    each = "The next table shows the MASE of each method on each series:\n"
+    tables = [overall(results), ratio(results), each, by_series(series, scores)]
     parts = [f"# {title}\n", summarise(results), PROTOCOL, *tables]
     return "\n".join(part for part in parts if part)
 
@@ -40,27 +48,27 @@ def summarise(results: Summary) -> str:
     chance = "is not" if low <= 1 <= high else "is"
     return (
         f"On {len(results.series)} real series, the mean absolute scaled error (MASE) of {OURS} is "
-        f"{mase[OURS]:.3f}. That of the best other\nmethod, {results.best_peer}, is "
-        f"{mase[str(results.best_peer)]:.3f}. The difference {chance} significant: the 95 % "
-        f"confidence interval of the ratio is {low:.2f} to {high:.2f}.\n"
+        f"{mase[OURS]:.3f}. The best of the other\nmethods, {results.best_peer}, has a MASE of "
+        f"{mase[str(results.best_peer)]:.3f}. The difference {chance} significant: the 95% "
+        f"confidence interval\nfor the ratio of the two errors is {low:.2f} to {high:.2f}.\n"
     )
 
 
 def overall(results: Summary) -> str:
     """Return a table with one row per method, best first."""
-    head = f"| {len(results.series)} series | MASE | much worse | coverage of {COVERAGE:.0%} intervals | error of expected error | seconds per fit | failed |"  # noqa: E501
+    head = f"| method | MASE | much worse | coverage of {COVERAGE:.0%} intervals | deviation of expected error | seconds per fit | failures |"  # noqa: E501
     return "\n".join([head, "|---|" + 6 * "---:|", *map(_row, results.lines), ""])
 
 
 def _row(line: Line) -> str:
-    name = f"**{line.method}**" if line.method == OURS else line.method
+    name = f"**{OURS}**" if line.method == OURS else LABELS.get(line.method, line.method)
     cells = [name, f"{line.mase:.3f}", str(line.much_worse), _share(line.coverage),
              _share(line.claim_off), f"{line.seconds:.2g}", str(line.failed)]  # fmt: skip
     return f"| {' | '.join(cells)} |"
 
 
 def _share(value: float | None) -> str:
-    return "" if value is None else f"{100 * value:.1f} %"
+    return "" if value is None else f"{value:.1%}"
 
 
 def ratio(results: Summary) -> str:
@@ -69,15 +77,17 @@ def ratio(results: Summary) -> str:
         return ""
     r = results.ratio
     return (
-        f"Ratio of {OURS} to {results.best_peer}: {r.value:.3f} (paired bootstrap over series: 95 "
-        f"% confidence interval {r.low:.3f} to {r.high:.3f}; {r.better:.1%} of draws below 1).\n"
+        f"The MASE of {OURS} is {r.value:.3f} times that of {results.best_peer}. In a paired "
+        f"bootstrap over the series, the 95% confidence interval for this ratio is {r.low:.3f} to "
+        f"{r.high:.3f}, and the ratio is below 1 in {r.better:.1%} of the bootstrap samples.\n"
     )
 
 
 def by_series(series: Sequence[Series], scores: Scores) -> str:
     """Return the MASE of every series and method."""
     methods = [method for method in _columns() if scores.get(method)]
-    rows = [f"| series | rows | frequency | horizon | {' | '.join(methods)} |"]
+    names = [LABELS.get(method, method) for method in methods]
+    rows = [f"| series | rows | frequency | horizon | {' | '.join(names)} |"]
     rows.append("|---|---:|---|---:|" + "---:|" * len(methods))
     for entry in series:
         row = [scores[method].get(entry.name) for method in methods]

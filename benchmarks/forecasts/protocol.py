@@ -55,7 +55,7 @@ class Series:
 
 
 def origins(rows: int, horizon: int) -> list[int]:
-    """Return up to six origins, evenly spaced from 60 % of ``rows`` to ``rows − horizon``."""
+    """Return up to six origins, evenly spaced from 60% of ``rows`` to ``rows − horizon``."""
     last = rows - horizon
     first = min(int(np.ceil((1 - HELD_OUT) * rows)), last)
     return sorted({round(origin) for origin in np.linspace(first, last, ORIGINS)})

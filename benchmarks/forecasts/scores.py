@@ -100,7 +100,7 @@ def geometric_mean(values: Sequence[float]) -> float:
 
 @dataclass(frozen=True)
 class Ratio:
-    """A ratio of errors, with its 95 % bootstrap interval and the fraction of draws below 1."""
+    """A ratio of errors, with its 95% bootstrap interval and the fraction of draws below 1."""
 
     value: float
     low: float

@@ -15,7 +15,9 @@ from suite.peers import PEERS, why_missing
 from suite.record import Record
 
 HERE = Path(__file__).resolve().parent.parent
-APART = ("drawn_tables", "long_horizon", "on_a_gpu", "real_series", "which_spectrum")
+APART = (
+    "drawn_tables", "dysts_systems", "long_horizon", "on_a_gpu", "real_series", "which_spectrum",
+)  # fmt: skip
 """Scripts that report results without testing a claim; some need packages, data or a GPU."""
 
 

@@ -48,7 +48,7 @@ def structured(record: Record) -> None:
                     fell_back += 1
         if fell_back == count:
             raise AssertionError(f"{kind}: every fit fell back to qr, so nothing was compared")
-        remark = f"worst of {count - fell_back} fits; {fell_back} of {count} fell back to qr"
+        remark = f"largest of {count - fell_back} fits; {fell_back} of {count} fell back to `qr`"
         record.measured(f"structured {kind}", worst, remark=remark)
 
 
@@ -116,7 +116,7 @@ def scan(record: Record) -> None:
     sequential = textbook_states(ours.spectrum_, reservoir.W_in, u)
     record.say("extended precision")
     of_ours, of_loop = rms_errors(ours.spectrum_, reservoir.W_in, u, ours.transform(u), sequential)
-    remark = f"root mean square errors {of_ours:.1e} and {of_loop:.1e}; N = {N}"
+    remark = f"relative RMS errors of {of_ours:.1e} and {of_loop:.1e}; N = {N}"
     record.measured("scan", of_ours / of_loop, remark=remark)
 
 
@@ -169,7 +169,8 @@ def threads(record: Record) -> None:
     differ = sum(len({d[i] for d in digests.values()}) > 1 for i in range(len(digests[1])))
     if differ:
         raise WrongAnswer(f"{differ} results depend on the number of threads")
-    remark = f"{len(digests[1])} results: states, fits ({', '.join(solvers)}), outputs, forecasts"
+    fits = f"fits ({', '.join(solvers)})"
+    remark = f"{len(digests[1])} results were compared: states, {fits}, outputs and forecasts"
     record.measured("threads", differ, remark=remark)
 
 
@@ -182,26 +183,24 @@ def bits(N: int, u: np.ndarray, y: np.ndarray, solvers: tuple[str, ...]) -> tupl
     return tuple(hashlib.sha256(np.ascontiguousarray(a)).hexdigest() for a in arrays)
 
 
-QR = "`qr`, predictions after the warmup"
+QR = "predictions with `qr` after the warmup"
 JOBS = (
     Job("structured", "Structured solver compared with qr", structured, tuple(
         exact(f"structured {kind}",
-              f"structured solver after refinement, {kind} input, radius up to 1, "
-              "ridge ≥ 1e-9 of the mean diagonal", QR, 1e-8, "relative difference")
+              f"structured solver after refinement, {kind} input, spectral radius up to 1, "
+              "ridge at least 1e-9 times the mean diagonal entry of XᵀX", QR, 1e-8)
         for kind in INPUTS
     )),
     Job("inference", "Inference compared with the reference", inference, (
-        exact("inference convolution", "`predict` by convolution", "NumPy loop", 1e-10,
-              "relative difference"),
-        exact("inference scan", "`predict` by the fused scan", "NumPy loop", 1e-10,
-              "relative difference"),
+        exact("inference convolution", "`predict` by convolution", "NumPy loop", 1e-10),
+        exact("inference scan", "`predict` by the fused scan", "NumPy loop", 1e-10),
     )),
     Job("scan", "Scan compared with extended precision", scan, (
-        exact("scan", "error of the states (extended precision reference), T = 16 384, radius 1",
-              "error of a sequential loop", 1.0, "times its error"),
+        exact("scan", "error of the states compared with extended precision, T = 16 384, radius 1",
+              "error of a sequential loop", 1.0, "no larger (ratio of at most {})"),
     )),
     Job("threads", "Reproducibility", threads, (
-        exact("threads", "results that differ between 1, 2, 3 and 4 threads", "itself",
-              0, "results"),
+        exact("threads", "number of results that depend on the number of threads (1 to 4)", "–",
+              0, "{}"),
     )),
 )  # fmt: skip

@@ -180,20 +180,19 @@ def fit_growth(record: Record) -> None:
 
 JOBS = (
     Job("fit", "Training", fit_short, (
-        faster("fit", "`fit`, N = 1000, T = 10 000, ridge 1e-6, golden, penalty neuron, refined",
-               "reservoirpy Reservoir >> Ridge", 15),
+        faster("fit", "`fit`, N = 1000, T = 10 000, golden spectrum, ridge 1e-6",
+               "reservoirpy `Reservoir >> Ridge`", 15),
     )),
     Job("fit-long", "Training on a long series", fit_long, (
         faster("fit long", "`fit`, N = 1000, T = 100 000", "reservoirpy", 80),
     )),
     Job("fit-blas", "Training compared with BLAS", fit_blas, (
         faster("fit blas", "`fit`, N = 2000, T = 50 000",
-               "compiled scan + BLAS syrk + Cholesky", 8),
+               "normal equations from a compiled scan, BLAS and Cholesky", 8),
     )),
     Job("fit-growth", "Training time by T", fit_growth, (
-        within("fit growth", "`fit` time from T = 10 000 to T = 1 000 000, N = 1000", "itself",
-               15, "times longer"),
-        within("fit memory", "extra memory of `fit`, N = 1000, T = 1 000 000",
-               "storing the states", 0.1, "of their size"),
+        within("fit growth", "`fit`, N = 1000, T = 1 000 000", "`fit` with T = 10 000", 15),
+        within("fit memory", "additional memory of `fit`, N = 1000, T = 1 000 000",
+               "memory of all states", 0.1, "at most 10%"),
     )),
 )  # fmt: skip

@@ -39,7 +39,9 @@ def predict(record: Record) -> None:
     record.faster("predict", seconds, PEER, ours)
     if PEER in seconds:
         start = lengths[0]
-        short = record.time(f"reservoirpy, T = {start}", {PEER: Case(lambda: run(u[:start]))}, 3)
+        short = record.time(
+            f"reservoirpy `run`, T = {start}", {PEER: Case(lambda: run(u[:start]))}, 3
+        )
         points = {start: short[PEER], T: seconds[PEER]}
         record.curve("predict", PEER, {n: statistics.median(s) for n, s in points.items()})
 
@@ -77,7 +79,7 @@ def convolution(record: Record) -> None:
             lambda: models[few].predict(u)
         ),
     }
-    seconds = record.time(f"inference, T = {T}", cases, 7)
+    seconds = record.time(f"`predict` for few and many units, T = {T}", cases, 7)
     record.faster("convolution", seconds, ours, by)
 
 
@@ -138,7 +140,7 @@ def stream(record: Record) -> None:
 
         record.same(f"{ours} and reservoirpy `step`", steps(), peer_steps(), 1e-6)
         cases[PEER] = Case(peer_steps)
-    title = f"one step, N = {net.esn.model_.units}"
+    title = f"one step of a stream, N = {net.esn.model_.units}"
     seconds = record.time(title, cases, 9, per=len(rows))
     record.faster("stream", seconds, PEER, ours)
 
@@ -155,9 +157,8 @@ JOBS = (
         faster("predict", "`predict`, N = 1000, T = 100 000", "reservoirpy `run`", 300),
     )),
     Job("predict-units", "Inference by N", convolution, (
-        within("convolution",
-               "`predict` by convolution, N = 10 000 and N = 100, T = 1 000 000",
-               "itself", 3, "times slower"),
+        within("convolution", "`predict` by convolution, N = 10 000, T = 1 000 000",
+               "the same with N = 100", 3),
     )),
     Job("forecast", "Forecasts", forecast, (
         faster("forecast", "`forecast`, N = 1000, 10 000 steps", "reservoirpy closed loop", 100),

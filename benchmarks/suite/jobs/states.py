@@ -61,7 +61,7 @@ def states(record: Record) -> None:
         run = peers.reservoirpy_run(peers.reservoirpy_reservoir(W, W_in))
         record.same(f"reservoirpy and {FRESH}", run(short), truth, 1e-8)
         cases["reservoirpy"] = Case(lambda: run(X), lambda: run(X[:500]))
-    seconds = record.time(f"states, N = {N}, T = {T}", cases, 7)
+    seconds = record.time(f"computing the states, N = {N}, T = {T}", cases, 7)
     others = {
         FRESH: Case(lambda: ours.transform(X), times=5),
         SPARSE: Case(lambda: _scan(thin, X)),
@@ -71,7 +71,7 @@ def states(record: Record) -> None:
         scan = peers.jax_states(spectrum, at_work)
         record.same(f"JAX and {FRESH}", peers.q_layout(*scan(short)), mine, 1e-8)
         others["JAX associative_scan"] = Case(lambda: scan(X))
-    record.time(f"states by other methods, N = {N}, T = {T}", others, 5)
+    record.time(f"computing the states with other methods, N = {N}, T = {T}", others, 5)
     record.faster("transform", seconds, "reservoirpy", FRESH)
     record.faster("transform out", seconds, "reservoirpy", INTO)
     record.faster("fill", seconds, INTO, FILL)
@@ -96,7 +96,8 @@ def step(record: Record) -> None:
                     drawn.transform(X[:50]), truth, 1e-13)  # fmt: skip
         cases[f"N = {N}"] = Case(lambda drawn=drawn, X=X, out=out: drawn.transform(X, out=out))
         cases[f"N = {N}, fill"] = Case(lambda out=out: out.fill(0.5))
-    seconds = record.time(f"one step into {memory.nbytes // 10**6} MB of states", cases, 7, steps)
+    title = f"time per step when writing {memory.nbytes // 10**6} MB of states"
+    seconds = record.time(title, cases, 7, steps)
     ours = {N: statistics.median(seconds[f"N = {N}"]) for N in sizes}
     fill = {N: statistics.median(seconds[f"N = {N}, fill"]) for N in sizes}
     record.curve("step", "eigenecho transform(out=)", ours)
@@ -121,7 +122,7 @@ def _reservoirpy_steps(record: Record) -> None:
         truth = _scan(Reservoir(W, W_in), short)
         record.same(f"N = {N}: reservoirpy and the dense loop", run(short), truth, 1e-10)
         cases[f"N = {N}"] = Case(lambda run=run: run(X), lambda run=run, short=short: run(short))
-    seconds = record.time("one step of reservoirpy", cases, 3, T)
+    seconds = record.time("time per step of reservoirpy", cases, 3, T)
     points = {N: statistics.median(seconds[f"N = {N}"]) for N in sizes}
     record.curve("step", "reservoirpy, connectivity 0.1", points)
 
@@ -151,18 +152,19 @@ JOBS = (
         "States of one reservoir",
         states,
         (
-            faster("transform", f"states by `transform`, {SIZE}",
+            faster("transform", f"computing the states with `transform`, {SIZE}",
                    "reservoirpy, connectivity 0.1", 80),
-            faster("transform out", "states by `transform(out=)`, same size", "reservoirpy", 150),
-            within("fill", "states by `transform(out=)`, same size",
-                   "filling that array with a constant", 2.5, "times its time"),
+            faster("transform out", "computing the states with `transform(out=)`, same size",
+                   "reservoirpy, connectivity 0.1", 150),
+            within("fill", "computing the states with `transform(out=)`, same size",
+                   "filling the same array with a constant", 2.5),
         ),
     ),
     Job(
         "step",
         "Time per step by N",
         step,
-        (within("slope", "time per state step, N = 1000 to 16 000", "itself", 1.1,
-                "log-log slope"),),
+        (within("slope", "growth of the time per step from N = 1000 to N = 16 000", "–", 1.1,
+                "log-log slope of at most {}"),),
     ),
 )  # fmt: skip
