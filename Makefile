@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 DOCS := .venv-docs/bin
 
-.PHONY: demo test test-kernels test-slow test-sktime test-torch test-dask test-gpu bench-gpu lint types format bench bench-page bench-compare speed-check bench-forecast figures paper-page docs docs-check docs-links dist test-lowest clean
+.PHONY: demo test test-kernels test-slow test-sktime test-aeon test-torch test-dask test-gpu bench-gpu lint types format bench bench-page bench-compare speed-check bench-forecast bench-classification figures paper-page docs docs-check docs-links dist test-lowest clean
 
 demo: .venv/demo.stamp
 	$(BIN)/eigenecho reproduce --quick --out results/quick
@@ -23,6 +23,10 @@ test-slow: .venv/dev.stamp
 # sktime requires an older pandas, so it has its own environment.
 test-sktime: .venv-sktime/stamp
 	.venv-sktime/bin/pytest tests/interop/test_sktime.py tests/test_docs.py -k "test_sktime or sktime.md" -n auto
+
+# aeon requires an older numba, so it has its own environment.
+test-aeon: .venv-aeon/stamp
+	.venv-aeon/bin/pytest tests/interop/test_aeon.py tests/test_docs.py -k "test_aeon or classification.md" -n auto
 
 # Test torch tensors on the CPU, and the Triton kernels with the interpreter.
 test-torch: .venv-torch/stamp
@@ -73,6 +77,11 @@ speed-check: .venv/dev.stamp
 bench-forecast: .venv-peers/stamp
 	.venv-peers/bin/python benchmarks/real_series.py $(BENCH)
 
+# Compare classifiers on a folder of sets with aeon; an interrupted run can be resumed.
+# For example: make bench-classification BENCH="FOLDER --write"
+bench-classification: .venv-aeon/stamp
+	.venv-aeon/bin/python benchmarks/classification.py $(BENCH)
+
 figures: .venv/dev.stamp
 	$(BIN)/python docs/make_figures.py
 
@@ -106,7 +115,7 @@ dist: .venv-dist/stamp
 test-lowest: .venv-lowest/stamp
 	.venv-lowest/bin/pytest -m "not slow" -n auto
 
-.venv/bin/python .venv-bench/bin/python .venv-sktime/bin/python .venv-torch/bin/python .venv-dask/bin/python .venv-docs/bin/python .venv-dist/bin/python .venv-lowest/bin/python:
+.venv/bin/python .venv-bench/bin/python .venv-sktime/bin/python .venv-aeon/bin/python .venv-torch/bin/python .venv-dask/bin/python .venv-docs/bin/python .venv-dist/bin/python .venv-lowest/bin/python:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'eigenecho needs Python 3.11 or newer. Select one with: make PYTHON=python3.12')"
 	$(PYTHON) -m venv $(@:/bin/python=)
 
@@ -132,6 +141,10 @@ test-lowest: .venv-lowest/stamp
 
 .venv-sktime/stamp: .venv-sktime/bin/python pyproject.toml
 	.venv-sktime/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[sktime,dev]"
+	touch $@
+
+.venv-aeon/stamp: .venv-aeon/bin/python pyproject.toml
+	.venv-aeon/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[aeon,dev]"
 	touch $@
 
 .venv-dist/stamp: .venv-dist/bin/python pyproject.toml
@@ -160,5 +173,5 @@ test-lowest: .venv-lowest/stamp
 	touch $@
 
 clean:
-	rm -rf .venv .venv-bench .venv-dask .venv-dist .venv-docs .venv-lowest .venv-peers .venv-sktime .venv-torch build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/api/names docs/examples
+	rm -rf .venv .venv-aeon .venv-bench .venv-dask .venv-dist .venv-docs .venv-lowest .venv-peers .venv-sktime .venv-torch build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/api/names docs/examples
 	find . -name __pycache__ -prune -exec rm -rf {} +

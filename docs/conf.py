@@ -108,7 +108,7 @@ linkcheck_report_timeouts_as_broken = True
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
-NEEDS = {"tensors": "torch", "dask": "dask", "clusters": "dask"}
+NEEDS = {"gestures": "aeon", "tensors": "torch", "dask": "dask", "clusters": "dask"}
 """Packages needed by gallery scripts; without them, the scripts are shown but not run."""
 
 gallery = bool(list((HERE / "gallery").glob("plot_*.py")))

@@ -25,8 +25,7 @@ from eigenecho.plots.style import BLACK, BLUE, GREY, LINES, new_figure, tidy
 from eigenecho.readout import NormalEquations
 from eigenecho.reservoir import Reservoir
 from eigenecho.training import Settings, pose
-from eigenecho.training.refine import Round, fitted, rounds
-from eigenecho.training.structured import gather_gram
+from eigenecho.training.refine import fitted_values, rounds
 
 HERE = Path(__file__).parent / "figures"
 
@@ -143,7 +142,7 @@ def forecast() -> Any:
     ax.plot(t, sales, color=BLACK, linewidth=1.2, label="sales")
     ax.plot(ahead, forecast.mean, color=BLUE, linewidth=2, label="forecast")
     ax.fill_between(
-        ahead, forecast.lower, forecast.upper, color=BLUE, alpha=0.25, lw=0, label="90 % interval"
+        ahead, forecast.lower, forecast.upper, color=BLUE, alpha=0.25, lw=0, label="90% interval"
     )
     ax.set_xlabel("month", fontsize=11)
     ax.legend(frameon=False, ncols=3, loc="upper left", fontsize=11)
@@ -159,23 +158,23 @@ def refinement() -> Any:
     figure = new_figure(6.4, 3.4)
     ax = figure.subplots()
     tidy(ax)
-    for ridge, color, marker in zip((1.0, 1e-4, 1e-7, 1e-9), LINES, "o^sd", strict=True):
+    for ridge, color, marker in zip((1.0, 1e-4, 1e-7, 1e-9), LINES[:4], "o^sd", strict=True):
         esn = ee.LinearESN(200, sr=0.9, ridge=ridge, warmup=100, solver="qr", seed=0).fit(u, y)
         settings = Settings.of(esn.get_params(deep=False))
         problem = pose(settings, settings.draw(1, 1, 0), [u], [y])
         block = problem.everything(settings.warmup)
-        exact = fitted(problem, block, esn.W_out_)[0]
-        total, _, _ = gather_gram(problem, block)
-        system = NormalEquations.of(total, problem.penalty, ridge)
-        first = Round(problem, block, system.solve(total.XtY))
+        exact = fitted_values(problem, block, esn.W_out_)[0]
+        total = problem.gather_gram(block).statistics
+        system = NormalEquations.of(total.XtX, problem.penalty, ridge)
+        first = problem.with_weights(block, system.solve(total.XtY))
         passed = itertools.islice(rounds(first, system), 5)
-        off = [np.abs(fitted(problem, block, now.w)[0] - exact).max() for now, _, _ in passed]
-        off = np.array(off) / np.abs(exact).max()
+        refined = [fitted_values(problem, block, now.w)[0] for now, _, _ in passed]
+        off = np.abs(refined - exact).max(axis=(1, 2)) / np.abs(exact).max()
         print(f"ridge {ridge:g}: " + ", ".join(f"{value:.1e}" for value in off), flush=True)
         ax.semilogy(off, marker=marker, color=color, label=f"ridge {ridge:g}")
     ax.set_xticks(range(5))
     ax.set_xlabel("rounds of refinement")
-    ax.set_ylabel("distance from the\northogonal answer")
+    ax.set_ylabel("relative difference from\nthe orthogonal solver")
     ax.legend(frameon=False)
     return figure
 

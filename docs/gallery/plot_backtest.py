@@ -13,8 +13,8 @@ import statsmodels.api as sm
 import eigenecho as ee
 
 # %%
-# The data are the yearly sunspot numbers since 1700. The length of their cycle varies around eleven
-# years.
+# The data are the yearly sunspot numbers since 1700. Their cycle is about eleven years long, but
+# its length varies.
 
 table = sm.datasets.sunspots.load_pandas().data
 years = pd.PeriodIndex(table["YEAR"].astype(int).astype(str), freq="Y")

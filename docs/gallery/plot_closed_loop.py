@@ -3,8 +3,8 @@ Is a closed-loop forecast stable?
 =================================
 
 A network driven by its own output is a linear system with its own eigenvalues.
-``closed_loop_radius_`` is the largest modulus among them: oscillations persist at 1, decay below 1
-and grow above 1.
+``closed_loop_radius_`` is the largest modulus of these eigenvalues: oscillations persist if it is
+1, decay if it is below 1 and grow if it is above 1.
 """
 
 import warnings
@@ -17,9 +17,9 @@ import eigenecho as ee
 plt.style.use("seaborn-v0_8-colorblind")
 
 # %%
-# Compare three settings on three sines with a little noise. A small ridge penalty preserves the
-# sines. With a smaller spectral radius, the memory is too short to separate them. With a very large
-# ridge, the weights fit none of the sines, and the output grows.
+# Compare three settings on the sum of three sines with a little noise. A small ridge penalty
+# preserves the sines. With a smaller spectral radius, the memory is too short to separate them.
+# With a very large ridge, the weights fit none of the sines, and the output grows.
 
 rng = np.random.default_rng(0)
 clean = ee.tasks.mso(3, steps=2001)

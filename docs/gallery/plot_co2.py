@@ -53,7 +53,7 @@ end.xaxis.set_major_locator(YearLocator())
 figure.legend(frameon=False, fontsize=9, ncols=4, loc="outside upper right")
 
 # %%
-# Compare the error with the one expected from the validation split, and compute the coverage:
+# Compare the error with the error expected from the validation split, and compute the coverage:
 
 there = future.notna()
 error = (ahead["forecast"] - future)[there].abs().mean()

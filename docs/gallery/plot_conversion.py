@@ -3,7 +3,8 @@ Does a converted network give the same outputs?
 ===============================================
 
 ``from_reservoirpy`` converts a trained linear network to its eigenbasis. A certificate compares the
-outputs of both networks on a test input, in double and in extended precision.
+outputs of the original and the converted network on a test input, in double and in extended
+precision.
 """
 
 import numpy as np
@@ -28,7 +29,7 @@ print(model.certificate)
 figure = ee.plots.certificate(model)
 
 # %%
-# Run both networks on the test rows, starting from the end of training:
+# Run both networks on the test rows, starting from the state at the end of training:
 
 outputs = model.predict(test, initial_state=state)
 print("largest difference:", np.abs(outputs - theirs.run(test)).max())

@@ -15,8 +15,8 @@ import eigenecho as ee
 plt.style.use("seaborn-v0_8-colorblind")
 
 # %%
-# Simulate 60 series of 200 rows from a damped oscillator driven by noise. Fit 80 units to each of
-# them and forecast 12 steps ahead.
+# Simulate 60 series of 200 rows from a damped oscillator driven by noise. Fit a network of 80 units
+# to each series and forecast 12 steps ahead.
 
 
 def oscillator(seed, rows=212):

@@ -4,8 +4,8 @@ Does splitting a long series change the result?
 
 A series that is too long for one machine is split into chunks on several workers. If each chunk
 were processed independently, the network would restart from a zero state at every boundary.
-``eigenecho.dask`` passes the state from chunk to chunk, so the fit and the outputs equal those of
-the whole series, for any number of workers.
+``eigenecho.dask`` passes the state from chunk to chunk, so the fit and the outputs are the same as
+for the whole series on one machine, for any number of workers.
 """
 
 import dask.array as da
@@ -48,8 +48,8 @@ for workers in (1, 3):
         results[workers] = esn.W_out_, predict(esn, X).compute()
 
 # %%
-# The number of workers does not change the results. The size of the chunks changes them only by
-# rounding errors:
+# The number of workers does not change the results. The chunk size changes them only by rounding
+# errors:
 
 assert all(np.array_equal(a, b) for a, b in zip(results[1], results[3], strict=True))
 weights, outputs = results[3]

@@ -57,7 +57,7 @@ ax.set(xlabel="step", ylabel="RMSE of 50 steps", ylim=(0.03, 5))
 ax.legend(frameon=False, loc="center left", bbox_to_anchor=(0.08, 0.6))
 
 # %%
-# Without forgetting, the learner converges to the average of both systems. With λ = 0.995, a memory
-# of about 200 rows, it needs about 800 steps to adapt. With λ = 0.95, a memory of 20 rows for 30
-# units, it needs about 100 steps but is less accurate, because it also fits the noise. See
-# :doc:`/streaming`.
+# Without forgetting, the learner converges to the average of both systems. With λ = 0.995, which
+# corresponds to a memory of about 200 rows, it needs about 800 steps to adapt. With λ = 0.95, it
+# needs only about 100 steps but is less accurate: its memory of 20 rows is too short for 30 units,
+# so it also fits the noise. See :doc:`/streaming`.

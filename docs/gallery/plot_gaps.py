@@ -3,8 +3,8 @@ How much do missing values increase the error?
 ==============================================
 
 This example measures how the forecast error grows with the fraction of missing values. A missing
-value is a NaN or a date without a row. ``Forecaster`` imputes missing values from the past, so that
-later rows can be forecast, but excludes them from training and validation.
+value is a NaN or a date without a row. ``Forecaster`` imputes missing values from earlier values,
+so that later rows can be forecast, but excludes them from training and validation.
 """
 
 import matplotlib.pyplot as plt
@@ -16,8 +16,8 @@ import eigenecho as ee
 plt.style.use("seaborn-v0_8-colorblind")
 
 # %%
-# Remove an increasing fraction of rows at random from ten years of monthly data and forecast the
-# next year, for four simulated series per fraction:
+# From ten years of monthly data, remove an increasing fraction of the rows at random, and forecast
+# the next year. Repeat this for four simulated series:
 
 months = pd.date_range("2015-01-01", periods=132, freq="MS")
 t = np.arange(132)

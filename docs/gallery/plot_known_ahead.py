@@ -2,8 +2,8 @@
 How much does a price known in advance help?
 ============================================
 
-Demand falls when the price rises, and the prices of the next four weeks are already decided. Pass
-such columns as ``X``: past values to ``fit`` and future values to ``predict``.
+In this example, demand falls when the price rises, and the prices for the next four weeks are
+already known. Pass such columns as ``X``: past values to ``fit`` and future values to ``predict``.
 """
 
 import matplotlib.pyplot as plt
@@ -54,5 +54,5 @@ below.annotate(
 )
 
 # %%
-# Columns that do not reduce the error on the validation split are not used. Pass the names of
-# columns that are known only up to the forecast origin as ``past=``. See :doc:`/forecasting`.
+# Columns that do not reduce the error on the validation split are not used. If some columns are
+# known only up to the forecast origin, pass their names as ``past=``. See :doc:`/forecasting`.

@@ -2,9 +2,9 @@
 Where are the eigenvalues of each spectrum?
 ===========================================
 
-The eigenvalues define a reservoir: the modulus of a mode determines how fast it decays, and the
-angle how fast it oscillates. A *law* is a rule that generates the eigenvalues. The figure shows the
-named laws with 100 units and radius 0.9.
+A reservoir is defined by its eigenvalues: the modulus of an eigenvalue determines how fast its mode
+decays, and the angle determines how fast it oscillates. A *law* is a rule that generates the
+eigenvalues. The figure shows the named laws with 100 units and radius 0.9.
 """
 
 import eigenecho as ee
@@ -13,8 +13,8 @@ figure = ee.plots.spectra_gallery(100, sr=0.9, seed=0)
 
 # %%
 # ``uniform``, ``golden``, ``noisy_golden`` and ``sim`` cover the disk like the eigenvalues of a
-# random matrix; ``sim`` uses the eigenvalues of one. ``ring``, ``log_ring`` and ``time_constants``
-# are defined by their decay times:
+# random matrix; those of ``sim`` are the eigenvalues of a random matrix. ``ring``, ``log_ring`` and
+# ``time_constants`` are defined by their decay times:
 #
 # ================== =================================================================
 # ``ring``           equal decay, evenly spaced frequencies: the longest memory

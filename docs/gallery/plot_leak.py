@@ -32,7 +32,7 @@ times.legend(frameon=False)
 
 # %%
 # The slowest mode determines how long the initial state has an effect, and therefore how long
-# ``warmup`` should be. ``effective_radius_`` is its modulus after the leak:
+# ``warmup`` should be. ``effective_radius_`` is the modulus of this mode after the leak:
 
 series = ee.tasks.mso(3, steps=801)
 for lr in rates:

@@ -3,8 +3,8 @@ Which eigenvalues does a task need?
 ===================================
 
 ``spectra.from_data`` trains a large network, reduces it, and returns the remaining eigenvalues. If
-a task needs particular modes, a few learned eigenvalues can replace many eigenvalues that are drawn
-by a law, a rule that generates eigenvalues.
+a task needs particular modes, a few learned eigenvalues can replace many that are drawn by a *law*
+(a rule that generates eigenvalues).
 """
 
 import matplotlib.pyplot as plt

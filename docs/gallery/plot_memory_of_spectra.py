@@ -3,8 +3,9 @@ Which spectrum has the longest memory?
 ======================================
 
 The memory capacity at delay *k* measures how well a network recalls its input from *k* steps ago: 1
-is perfect recall, and 0 is none. The sum over all delays of a linear network with N units is at
-most N. The eigenvalues determine how close a network comes to this limit, and at which delays.
+is perfect recall, and 0 is none. For a linear network with N units, the sum of the capacities over
+all delays is at most N. The eigenvalues determine how close a network comes to this limit, and at
+which delays.
 """
 
 import matplotlib.pyplot as plt
@@ -40,5 +41,5 @@ ax.legend(frameon=False, loc="upper right")
 # A ring recalls each of the last N inputs with a capacity of 1 − sr²ᴺ, which is optimal, but
 # recalls no older inputs. ``golden`` and ``uniform`` have modes well inside the disk, which decay
 # quickly. ``log_ring`` has log-uniform time constants, for tasks that need both short and long
-# memory. ``time_constants`` is a bank of leaky integrators. Their responses are so similar that
+# memory. ``time_constants`` is a bank of leaky integrators, whose responses are so similar that
 # only a few of them contribute.

@@ -18,8 +18,9 @@ import eigenecho as ee
 plt.style.use("seaborn-v0_8-colorblind")
 
 # %%
-# Predict one step ahead, with the split of the paper: 400 training, 300 validation and 300 test
-# rows. ``"gram"`` warns if the ridge is too small for its accuracy; the warning is ignored here.
+# Predict one step ahead, with the same split as in the paper: 400 training, 300 validation and 300
+# test rows. ``"gram"`` warns if the ridge is too small for its accuracy; the warning is ignored
+# here.
 
 task = ee.tasks.mso_split(12)
 PAPER = 8.4e-7  # smallest error reported in the paper for MSO12 with 100 units

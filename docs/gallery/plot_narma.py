@@ -54,5 +54,5 @@ line.set(xlabel="step", ylabel="y(t)", ylim=(0.1, 0.95))
 line.legend(frameon=False, fontsize=9, loc="upper left")
 
 # %%
-# ``predict`` is called on the whole series, and only the end of the result is scored, so that the
-# reservoir has seen the rows before the test set. See :doc:`/pipelines`.
+# So that the reservoir has seen the rows before the test set, ``predict`` is called on the whole
+# series, and only the last part of the result is scored. See :doc:`/pipelines`.

@@ -3,8 +3,8 @@ Does fitting many short series together improve their forecasts?
 ================================================================
 
 Sixteen shops have eight weeks of daily sales each. The weekly pattern of a single shop is hard to
-estimate from so few rows, but the shops share it. ``Forecaster`` fits all shops in one call and
-uses a validation split to decide whether they share weights.
+estimate from so few rows, but all shops share the same pattern. ``Forecaster`` fits all shops in
+one call and uses a validation split to decide whether they share weights.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,9 @@
 How good is an automatically selected ridge?
 ============================================
 
-The best ridge penalty is only known once the test rows are available. ``ridge="auto"`` selects the
-value that maximises the marginal likelihood of the training targets; it does not use any test rows.
+The best ridge penalty is known only after the test rows have been observed. ``ridge="auto"``
+selects the value that maximises the marginal likelihood of the training targets; it does not use
+any test rows.
 """
 
 import matplotlib.pyplot as plt
@@ -14,7 +15,7 @@ import eigenecho as ee
 plt.style.use("seaborn-v0_8-colorblind")
 
 # %%
-# Train 200 units on three tasks: recall of a noisy signal, NARMA10, and noisy sines.
+# Train networks of 200 units on three tasks: recall of a noisy signal, NARMA10, and noisy sines.
 
 rng = np.random.default_rng(0)
 u = rng.normal(size=(4000, 1))
@@ -56,6 +57,6 @@ panels[0].set_ylabel("test NRMSE")
 figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", frameon=False)
 
 # %%
-# The line shows the error for every ridge value. The selected ridge is close to the minimum in all
-# three tasks, although their best values differ by orders of magnitude. The default of 1e-8 is
-# meant for signals without noise. See :doc:`/ridge` for results on 93 problems.
+# The line shows the error for every ridge value. The error of the selected ridge is close to the
+# minimum in all three tasks, although the best ridge values differ by orders of magnitude. The
+# default of 1e-8 is meant for signals without noise. See :doc:`/ridge` for results on 93 problems.

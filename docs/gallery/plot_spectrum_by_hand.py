@@ -26,8 +26,8 @@ by_hand = day + week + slow
 print(by_hand)
 
 # %%
-# A law, a rule that generates eigenvalues, can draw the remaining ones. ``sr`` applies only to
-# these.
+# A *law* (a rule that generates eigenvalues) can draw the remaining eigenvalues. ``sr`` applies
+# only to the eigenvalues that are drawn.
 
 law = day + week + ee.spectra.log_ring
 esn = ee.LinearESN(80, spectrum=law, sr=0.99, seed=0)
@@ -56,9 +56,9 @@ ringing.set(xlabel="days after an impulse", yticks=(4, 2, 0), yticklabels=parts,
 ringing.set_title("response of the first mode", fontsize=10)
 
 # %%
-# Compare this spectrum with two laws of the same size, on a load that is high during working hours
-# and lower at weekends. The values are the RMSE of one-week forecasts from four origins. The noise
-# has a standard deviation of 0.1.
+# Compare this spectrum with two laws, using the same number of units, on a simulated load that is
+# high during working hours and lower at weekends. The values are the RMSE of one-week forecasts
+# from four origins. The noise has a standard deviation of 0.1.
 
 t = np.arange(24 * 7 * 16)
 working = np.isin(t % 24, np.arange(8, 19))
@@ -80,4 +80,5 @@ for name, spectrum in {"by hand": by_hand, "golden": "golden", "log_ring": "log_
     print(f"{name:8s} {np.mean(errors):.3f}")
 
 # %%
-# ``Forecaster(spectrum=by_hand)`` uses this spectrum instead of spectra that match the seasons.
+# ``Forecaster(spectrum=by_hand)`` uses this spectrum instead of spectra chosen to match the
+# seasons.

@@ -16,7 +16,7 @@ import eigenecho as ee
 plt.style.use("seaborn-v0_8-colorblind")
 
 # %%
-# Measure the latency of two networks in the eigenbasis and of one with a dense matrix:
+# Measure the latency of two networks in the eigenbasis and of one network with a dense matrix:
 
 series = ee.tasks.mackey_glass(steps=3000, seed=0)
 
@@ -52,8 +52,9 @@ ax.set_xlim(5, 2000)
 figure.legend(frameon=False, ncols=3, loc="outside upper right")
 
 # %%
-# In the eigenbasis, most of the time of a step is spent on Python and input validation.
-# ``stream.run(rows)`` processes several rows in a compiled loop, with bit-identical results:
+# In the eigenbasis, most of the time of a step is spent on Python overhead and input validation.
+# ``stream.run(rows)`` processes several rows in a compiled loop and gives results that are
+# bit-identical to those of ``step``:
 
 esn = ee.LinearESN(100, standardize=True, warmup=200, ridge=1e-6, seed=0)
 esn.fit(series[:1000], series[1:1001])

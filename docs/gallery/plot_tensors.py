@@ -59,5 +59,6 @@ ax.set(ylabel="time of fit (s), 100 000 rows", ylim=(0.01, 20))
 ax.legend(frameon=False, ncols=2, loc="upper left")
 
 # %%
-# N = 20 000 was not measured on the CPU. The default ``penalty="neuron"`` draws N×N eigenvectors on
-# the host, so its speed-up is smaller. See :doc:`/devices` for a list of what runs on the GPU.
+# N = 20 000 was not measured on the CPU. With the default ``penalty="neuron"``, the N×N matrix of
+# eigenvectors is drawn on the host, so the speed-up is smaller. See :doc:`/devices` for a list of
+# the computations that run on the GPU.

@@ -3,8 +3,8 @@ How does the training time grow with the number of rows?
 ========================================================
 
 For a diagonal reservoir, the statistics of a ridge regression follow from a few sums over time, so
-they can be computed without states. The solution is then refined with exact residuals. Times were
-measured on one core of the machine that built this page.
+they can be obtained without computing the states. The solution is then refined with exact
+residuals. Times were measured on one core of the machine that built this page.
 """
 
 import time
