@@ -16,6 +16,8 @@ import json
 import os
 import secrets
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -70,22 +72,23 @@ def write_whole(files: Mapping[Path, bytes]) -> None:
             raise FileNotFoundError(f"cannot write {path}: there is no folder {path.parent}.")
         if path.is_dir():
             raise IsADirectoryError(f"cannot write {path}: it is a folder.")
-    new = [path for path in files if not path.exists()]
     # Only the start of the name, which may have the largest possible length.
     parts = {p: p.with_name(f"{p.name[:40]}.{secrets.token_hex(8)}.part") for p in files}
-    try:
+    *others, last = files
+    with ExitStack() as undo:
         for path, data in files.items():
+            undo.callback(parts[path].unlink, missing_ok=True)
             try:
                 parts[path].write_bytes(data)
             except OSError as error:
                 error.filename = str(path)  # the message names the file, not its part
                 raise
-        for path, part in parts.items():
-            os.replace(part, path)
-    except BaseException:
-        for path in (*parts.values(), *new):
-            path.unlink(missing_ok=True)
-        raise
+        for path in others:
+            old = path.read_bytes() if path.exists() else None
+            os.replace(parts[path], path)
+            undo.callback(path.unlink if old is None else partial(path.write_bytes, old))
+        os.replace(parts[last], last)
+        undo.pop_all()
 
 
 def read(path: Any) -> tuple[str, Arrays, Values]:
