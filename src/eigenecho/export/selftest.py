@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 C_COMPILERS = ("cc", "gcc", "clang")
 C_FLAGS = ("-std=c99", "-O2", "-ffp-contract=off")
@@ -16,7 +17,7 @@ LIMIT = 60
 LONGEST = 300
 """Characters of an error message."""
 
-MAIN = "run-selftest.c"
+PROGRAM = "run-selftest"
 """Not a C identifier, as the name of a network is."""
 
 C_MAIN = """\
@@ -34,38 +35,32 @@ def run_selftest(files: Mapping[str, str], name: str) -> tuple[float | None, str
 
     The difference is None, with the reason, if it could not be run. ``files`` are texts by suffix.
     """
-    tools = C_COMPILERS if ".c" in files else ("node",)
+    tools, run = (C_COMPILERS, _run_c) if ".c" in files else (("node",), _run_javascript)
     tool = next(filter(shutil.which, tools), None)
     if tool is None:
-        return None, f"not run: none of {', '.join(tools)} is installed"
+        return None, f"not run: {' or '.join(tools)} is not installed"
     try:
-        with tempfile.TemporaryDirectory() as folder:
-            run = _run_c if ".c" in files else _run_javascript
-            return float(run(tool, files, name, Path(folder))), tool
+        return float(run(tool, files, name)), tool
     except (OSError, ValueError, subprocess.SubprocessError) as error:
-        reason = getattr(error, "stderr", None) or str(error)
+        reason = error.stderr if isinstance(error, subprocess.CalledProcessError) else str(error)
         return None, f"not run: {tool} failed: {' '.join(reason.split())[:LONGEST]}"
 
 
-def _run_c(tool: str, files: Mapping[str, str], name: str, folder: Path) -> str:
-    for suffix, text in files.items():
-        (folder / f"{name}{suffix}").write_text(text, encoding="utf-8")
-    (folder / MAIN).write_text(C_MAIN.format(name=name), encoding="utf-8")
-    program = folder / "run-selftest"
-    _output([tool, *C_FLAGS, f"{name}.c", MAIN, "-o", program.name], folder)
-    return _output([str(program)], folder)
+def _run_c(tool: str, files: Mapping[str, str], name: str) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        sources = {f"{name}{suffix}": text for suffix, text in files.items()}
+        sources[f"{PROGRAM}.c"] = C_MAIN.format(name=name)
+        for file, text in sources.items():
+            Path(folder, file).write_text(text, encoding="utf-8")
+        _output(tool, *C_FLAGS, f"{name}.c", f"{PROGRAM}.c", "-o", PROGRAM, cwd=folder)
+        return _output(str(Path(folder, PROGRAM)))
 
 
-def _run_javascript(tool: str, files: Mapping[str, str], name: str, folder: Path) -> str:
-    (text,) = files.values()
-    (folder / "network.mjs").write_text(text, encoding="utf-8")
-    main = "import { selftest } from './network.mjs';\nconsole.log(selftest());\n"
-    (folder / "main.mjs").write_text(main, encoding="utf-8")
-    return _output([tool, "main.mjs"], folder)
+def _run_javascript(tool: str, files: Mapping[str, str], name: str) -> str:
+    module = f"{files['.js']}console.log(selftest());\n"
+    return _output(tool, "--input-type=module", "-", input=module)
 
 
-def _output(command: list[str], folder: Path) -> str:
-    done = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, check=True, timeout=LIMIT
-    )
-    return done.stdout
+def _output(*command: str, **options: Any) -> str:
+    options |= {"capture_output": True, "encoding": "utf-8", "timeout": LIMIT}
+    return subprocess.run(command, check=True, **options).stdout
