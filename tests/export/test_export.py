@@ -212,12 +212,20 @@ def test_builds_for_microcontrollers(esn, target, dtype, tmp_path, no_compiler):
     assert all(name.startswith("__aeabi_") for name in outside)
 
 
-def test_header_can_be_used_in_cpp(esn, tmp_path, no_compiler):
-    compiler = need_program("g++", "clang++")
-    esn.export(tmp_path / "network.c")
-    (tmp_path / "main.cpp").write_text('#include "network.h"\nnetwork_state state;\n')
-    command = [compiler, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-c", "main.cpp"]
-    subprocess.run(command, cwd=tmp_path, check=True)
+def test_networks_can_be_linked_to_one_cpp_program(esn, tmp_path, no_compiler):
+    c_compiler, cpp_compiler = need_program("gcc", "cc", "clang"), need_program("g++", "clang++")
+    main = '#include "a/net.h"\n#include "b/NET.h"\n'
+    main += "int main() { return net_selftest() != 0 || NET_selftest() != 0; }\n"
+    (tmp_path / "main.cpp").write_text(main)
+    for name, dtype in {"a/net": "float64", "b/NET": "float32"}.items():
+        source = tmp_path / f"{name}.c"
+        source.parent.mkdir()
+        esn.export(source, dtype=dtype)
+        command = [c_compiler, *STRICT, "-c", f"{name}.c", "-o", f"{name}.o"]
+        subprocess.run(command, cwd=tmp_path, check=True)
+    command = [cpp_compiler, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "main.cpp"]
+    subprocess.run([*command, "a/net.o", "b/NET.o", "-o", "main"], cwd=tmp_path, check=True)
+    assert subprocess.run([str(tmp_path / "main")], check=False).returncode == 0
 
 
 def test_matrix_without_connections(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -51,7 +52,12 @@ def check_bits(seed, steps, folder, suffix, prepare, largest=300):
 @pytest.mark.parametrize("seed", FEW)
 def test_c_equals_the_reference(seed, tmp_path):
     compiler = need_program("cc", "gcc", "clang")
-    check_bits(seed, 50, tmp_path, ".c", lambda path: [compile_c(path, compiler, "-O2")], 40)
+
+    def prepare(path):
+        yield compile_c(path, compiler)
+        yield compile_c(path, compiler, "-O2")
+
+    check_bits(seed, 50, tmp_path, ".c", prepare, 40)
 
 
 @pytest.mark.parametrize("seed", FEW)
@@ -156,5 +162,12 @@ def test_random_networks_have_all_forms_and_options():
     forms = Counter(model.reservoir.transition.name for model in models)
     assert min(forms[form] for form in ("diagonal", "cascade", "dense", "sparse")) >= 10
     for flag in ("closed", "output_to_readout", "readout_bias", "can_forecast"):
-        assert 20 < sum(getattr(model, flag) for model in models) < 200
+        assert 20 < sum(getattr(model, flag) for model in models) < 180
+    for part in ("inputs", "certificate", "reservoir.bias", "reservoir.W_fb"):
+        assert 20 < sum(attrgetter(part)(model) is None for model in models) < 180
     assert {model.D_in for model in models} == {0, 1, 2, 3}
+    assert {model.D_out for model in models} == {1, 2, 3}
+    assert {network.dtype for network in networks} == {"float32", "float64"}
+    units = [model.units for model in models]
+    assert min(units) == 1
+    assert 250 < max(units) <= 300

@@ -83,21 +83,6 @@ class StepProgram:
         return self.block + len(self.constant("values"))
 
     @property
-    def drives(self) -> int:
-        """Number of inputs, and of outputs that are fed back."""
-        return self.inputs + self.outputs * self.closed
-
-    @property
-    def row(self) -> int:
-        """Length of an input row, at least 1 because C has no empty arrays."""
-        return max(1, self.inputs)
-
-    @property
-    def fed_back(self) -> int:
-        """Number of inputs that are the last output in a closed loop."""
-        return min(self.inputs, self.outputs)
-
-    @property
     def state_bytes(self) -> int:
         """Size of the state, including the room for the next state of the block."""
         return (self.units + self.outputs + self.block) * self.dtype.itemsize

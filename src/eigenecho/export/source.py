@@ -33,7 +33,6 @@ def source_files(
     arrays = {**program.arrays, **{key: part for key, part in run.items() if part.size}}
     values = {
         "name": name,
-        "NAME": name.upper(),
         "about": about,
         "real": real,
         "bytes": program.dtype.itemsize,

@@ -7,7 +7,8 @@ to right, so that all three agree bit for bit.
 ``c`` holds the constants (``program.StepProgram``), ``state.r`` the units, and ``state.y`` the last
 output in the caller's units. Conditions and bounds of loops depend on ``c`` only and are resolved
 by the translation: ``if c.bias:`` is true if the network has a bias. The functions may use loops
-over ranges, assignments, +, −, *, / and calls of each other with arguments of the same names.
+over ranges, assignments, +, −, *, / and calls of each other with arguments of the same names. An
+annotation declares a variable.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def init(c: Any, state: Any) -> None:
 
 def step(c: Any, state: Any, u: Any, y: Any) -> None:
     """Take one input row u and write the output y."""
-    drive = [0.0] * c.drives
+    drive: list[float] = [0.0] * (c.inputs + c.outputs)
     standardize(c, state, u, drive)
     if c.modes:
         advance_modes(c, state)
@@ -42,12 +43,15 @@ def step(c: Any, state: Any, u: Any, y: Any) -> None:
 
 def forecast_step(c: Any, state: Any, known: Any, y: Any) -> None:
     """Take the last output as the first inputs, and known values as the other ones."""
-    u = [0.0] * c.row
-    for d in range(c.fed_back):
-        u[d] = state.y[d]
-    for d in range(c.known):
-        u[c.outputs + d] = known[d]
-    step(c, state, u, y)
+    if c.inputs:
+        u: list[float] = [0.0] * c.inputs
+        for e in range(c.outputs):
+            u[e] = state.y[e]
+        for d in range(c.known):
+            u[c.outputs + d] = known[d]
+        step(c, state, u, y)
+    else:
+        step(c, state, y, y)
 
 
 def standardize(c: Any, state: Any, u: Any, drive: Any) -> None:
@@ -74,8 +78,8 @@ def advance_modes(c: Any, state: Any) -> None:
     for i in range(len(c.values)):
         state.r[c.block + i] *= c.values[i]
     for i in range(len(c.pair_re)):
-        p = state.r[c.first_pair + 2 * i]
-        q = state.r[c.first_pair + 2 * i + 1]
+        p: float = state.r[c.first_pair + 2 * i]
+        q: float = state.r[c.first_pair + 2 * i + 1]
         state.r[c.first_pair + 2 * i] = c.pair_re[i] * p - c.pair_im[i] * q
         state.r[c.first_pair + 2 * i + 1] = c.pair_im[i] * p + c.pair_re[i] * q
 
@@ -83,7 +87,7 @@ def advance_modes(c: Any, state: Any) -> None:
 def couple_modes(c: Any, state: Any) -> None:
     """Drive the modes by the units of the block."""
     for i in range(c.modes):
-        total = state.r[c.block + i]
+        total: float = state.r[c.block + i]
         for j in range(c.block):
             total += state.r[j] * c.coupling[i][j]
         state.r[c.block + i] = total
@@ -92,7 +96,7 @@ def couple_modes(c: Any, state: Any) -> None:
 def advance_block(c: Any, state: Any) -> None:
     """Multiply the units of the block by their matrix."""
     for i in range(c.block):
-        total = 0.0
+        total: float = 0.0
         if c.dense:
             for j in range(c.block):
                 total += state.r[j] * c.dense[i][j]
@@ -107,7 +111,7 @@ def advance_block(c: Any, state: Any) -> None:
 def add_drive(c: Any, state: Any, drive: Any) -> None:
     """Add the weighted inputs, the last output if there is feedback, and the bias."""
     for i in range(c.units):
-        total = state.r[i]
+        total: float = state.r[i]
         for d in range(len(c.weights)):
             total += drive[d] * c.weights[d][i]
         if c.bias:
@@ -118,7 +122,7 @@ def add_drive(c: Any, state: Any, drive: Any) -> None:
 def read_out(c: Any, state: Any, drive: Any, y: Any) -> None:
     """Write the output, in the caller's units."""
     for e in range(c.outputs):
-        total = c.offset[e]
+        total: float = c.offset[e]
         if c.previous:
             for j in range(c.outputs):
                 total += drive[c.inputs + j] * c.previous[e][j]

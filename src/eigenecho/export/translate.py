@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from eigenecho.export import step
@@ -50,14 +50,12 @@ def _statements(function: Callable[..., None]) -> list[ast.stmt]:
 
 
 class _Translator(ast.NodeTransformer):
-    """The translation of one function; ``_declared`` has its local variables."""
+    """Statements become lines of code, and expressions are rewritten before they are printed."""
 
     def __init__(self, program: StepProgram, language: Language) -> None:
         self._program, self._language = program, language
-        self._declared: set[str] = set()
-        self._in_index = False
-
-    # Statements
+        exact = replace(language, rounding="")
+        self._indices = _Translator(program, exact) if language.rounding else self
 
     def block(self, statements: list[ast.stmt]) -> Iterator[str]:
         """Yield the lines of statements."""
@@ -71,55 +69,40 @@ class _Translator(ast.NodeTransformer):
 
     def _for(self, node: ast.For) -> Iterator[str]:
         assert isinstance(node.iter, ast.Call)
-        first, *last = (self._index(part) for part in node.iter.args)
-        start, stop = (first, last[0]) if last else ("0", first)
-        name, outside = ast.unparse(node.target), set(self._declared)
-        lines = [INDENT + line for line in self.block(node.body)]
-        self._declared = outside
+        start, stop = ["0", *map(self._indices.code, node.iter.args)][-2:]
         if stop != "0":
-            loop = f"for ({self._language.index} {name} = {start}; {name} < {stop}; {name}++)"
-            yield from [f"{loop} {{", *lines, "}"]
+            name = ast.unparse(node.target)
+            yield f"for ({self._language.index} {name} = {start}; {name} < {stop}; {name}++) {{"
+            yield from (INDENT + line for line in self.block(node.body))
+            yield "}"
+
+    def _annassign(self, node: ast.AnnAssign) -> Iterator[str]:
+        name, value = ast.unparse(node.target), node.value
+        if isinstance(value, ast.BinOp) and isinstance(value.left, ast.List):
+            yield self._language.array.format(name=name, size=self._indices.code(value.right))
+        elif value is not None:
+            yield f"{self._language.number} {name} = {self.code(value)};"
 
     def _assign(self, node: ast.Assign) -> Iterator[str]:
-        (target,), value = node.targets, node.value
-        if isinstance(value, ast.BinOp) and isinstance(value.left, ast.List):
-            name, size = ast.unparse(target), self._index(value.right)
-            if size != "0":
-                yield self._language.array.format(name=name, size=size)
-            return
-        number = ""
-        if isinstance(target, ast.Name) and target.id not in self._declared:
-            self._declared.add(target.id)
-            number = f"{self._language.number} "
-        yield f"{number}{self._code(target)} = {self._code(value)};"
+        yield f"{self.code(node.targets[0])} = {self.code(node.value)};"
 
     def _augassign(self, node: ast.AugAssign) -> Iterator[str]:
         value = ast.BinOp(node.target, node.op, node.value)
-        yield f"{self._code(node.target)} = {self._code(value)};"
+        yield f"{self.code(node.target)} = {self.code(value)};"
 
     def _expr(self, node: ast.Expr) -> Iterator[str]:
         assert isinstance(node.value, ast.Call)
         name, arguments = ast.unparse(node.value.func), map(ast.unparse, node.value.args[1:])
         if name == "step":
             yield f"{self._language.prefix}step({', '.join(arguments)});"
-            return
-        part = getattr(step, name)
-        yield f"/* {part.__doc__} */"
-        yield from self.block(_statements(part))
+        else:
+            part = getattr(step, name)
+            yield f"/* {part.__doc__} */"
+            yield from self.block(_statements(part))
 
-    # Expressions
-
-    def _code(self, node: ast.expr) -> str:
+    def code(self, node: ast.expr) -> str:
+        """Return an expression as code."""
         return ast.unparse(self.visit(node))
-
-    def _index(self, node: ast.expr) -> str:
-        return ast.unparse(self._visit_index(node))
-
-    def _visit_index(self, node: ast.expr) -> Any:
-        outside, self._in_index = self._in_index, True
-        result = self.visit(node)
-        self._in_index = outside
-        return result
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         """Return a number or the name of an array, or a part of the state."""
@@ -137,13 +120,13 @@ class _Translator(ast.NodeTransformer):
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         """Return an element, with an index that is not rounded."""
-        return ast.Subscript(self.visit(node.value), self._visit_index(node.slice))
+        return ast.Subscript(self.visit(node.value), self._indices.visit(node.slice))
 
-    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
         """Return an operation, rounded if the language must be told so."""
-        result = ast.BinOp(self.visit(node.left), node.op, self.visit(node.right))
-        if self._in_index:
-            is_zero = isinstance(result.left, ast.Constant) and result.left.value == 0
-            return result.right if is_zero and isinstance(node.op, ast.Add) else result
+        left, right = self.visit(node.left), self.visit(node.right)
+        if isinstance(node.op, ast.Add) and isinstance(left, ast.Constant) and left.value == 0:
+            return right  # an index without an offset
+        result = ast.BinOp(left, node.op, right)
         rounding = self._language.rounding
         return ast.Call(ast.Name(rounding), [result], []) if rounding else result

@@ -4,7 +4,7 @@ $about
 #include <stddef.h>
 #include <stdint.h>
 
-/* An array of negative size, which is an error, unless $real has $bytes bytes. */
+/* Fails to compile, as an array of negative size, unless $real has $bytes bytes. */
 typedef char ${name}_size_of_$real[sizeof($real) == $bytes ? 1 : -1];
 
 $constants
@@ -36,7 +36,7 @@ $forecast_step
 }
 
 @end
-/* Raise a number to the largest difference of an output, or to NaN. */
+/* Update the largest difference, which becomes NaN if an output is NaN. */
 static void ${name}_compare(
     const ${name}_real *y, const ${name}_real *expected, ${name}_real *largest)
 {

@@ -6,8 +6,8 @@ export const units = $units;
 
 $constants
 
-/** Return the initial state: the units r and the last output y. Assign a measured value to y to
- * feed that back. */
+/** Return the initial state: the units r and the last output y. To feed back a measured value
+ * instead of the last output, assign it to the elements of y. */
 export function init() {
 @if block
     const state = { r: new $real(units), y: new $real(outputs), next: new $real($block) };
@@ -19,7 +19,12 @@ $init
     return state;
 }
 
-/** Take an input row u[$inputs] and return the output, which is written to y. */
+@if inputs
+/** Take an input row u[$inputs], write the output to y and return it. */
+@end
+@if generator
+/** Write the next output to y and return it. The network has no inputs, so u is not used. */
+@end
 export function step(state, u, y = new $real(outputs)) {
 @if inputs
     if (u.length !== inputs) {
@@ -31,7 +36,7 @@ $step
 }
 
 @if autonomous
-/** Take the last output as the input and return the next output, which is written to y. */
+/** Closed loop: take the last output as the input, write the next output to y and return it. */
 export function forecastStep(state, y = new $real(outputs)) {
 $forecast_step
     return y;
@@ -39,8 +44,8 @@ $forecast_step
 
 @end
 @if known
-/** Take the last output as the first inputs and known[$known] as the others, and return the next
- * output, which is written to y. */
+/** Closed loop: take the last output as the first inputs and known[$known] as the others, write the
+ * next output to y and return it. */
 export function forecastStep(state, known, y = new $real(outputs)) {
     if (known.length !== $known) {
         throw new RangeError(`known has $${known.length} numbers, expected $known`);
@@ -54,7 +59,7 @@ function compare(y, expected, largest) {
     return Math.max(largest, ...y.map((value, e) => Math.abs(value - expected[e])));
 }
 
-/** Run the test vector, and return the largest difference from its outputs, or NaN. */
+/** Run the test vector and return the largest difference from the expected outputs. */
 export function selftest() {
     const state = init();
     let largest = 0;
