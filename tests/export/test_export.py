@@ -325,7 +325,8 @@ def test_numbers_beyond_single_precision(esn, tmp_path):
     scalings = {"mean": (1e60, 1.0), "scale": (0.0, 1e-60)}
     for name, (mean, scale) in scalings.items():
         model = replace(esn.model_, inputs=Scaling(np.array([mean]), np.array([scale])))
-        with pytest.raises(ValueError, match=rf"expected float64.*input_{name}.*out of range"):
+        words = rf"as float32: numbers of input_{name} are out of range\. Use dtype='float64'"
+        with pytest.raises(ValueError, match=words):
             model.export(tmp_path / "network.c", dtype="float32")
     with pytest.raises(ValueError, match="dtype='float16' is not known"):
         esn.export(tmp_path / "network.c", dtype="float16")
@@ -337,7 +338,14 @@ def test_numbers_beyond_single_precision(esn, tmp_path):
 def test_outputs_that_overflow(tmp_path, no_compiler):
     huge = Reservoir(ee.Spectrum([0.5], []), np.full((1, 1), 1e200))
     model = ee.LinearModel(huge, np.full((1, 1), 1e200), readout_bias=False)
-    with pytest.raises(UnstableError, match="outputs overflowed"):
+    with pytest.raises(UnstableError, match=r"as float64: outputs of the test .* out of range\.$"):
+        model.export(tmp_path / "network.c")
+    large = Reservoir(ee.Spectrum([0.5], []), np.full((1, 1), 1e30))
+    model = ee.LinearModel(large, np.full((1, 1), 1e30), readout_bias=False)
+    with pytest.raises(UnstableError, match=r"as float32: outputs .* Use dtype='float64'"):
+        model.export(tmp_path / "network.c", dtype="float32")
+    model = replace(model, W_out=np.full((1, 1), np.inf))
+    with pytest.raises(ValueError, match=r"as float64: numbers of readout are out of range\.$"):
         model.export(tmp_path / "network.c")
     assert names_in(tmp_path) == []
     growing = Reservoir(ee.Spectrum([1e20], []), np.ones((1, 1)))

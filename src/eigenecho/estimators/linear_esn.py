@@ -653,7 +653,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     def export(
         self, path: Any, *, dtype: str | None = None, state: State | None = None
     ) -> ExportReport:
-        """Write the network as C99 or JavaScript, with a test vector that it is checked with.
+        """Write the network as C99 or JavaScript source code with a self-test.
 
         See :doc:`/guides/deploying`.
 
@@ -669,7 +669,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         Returns
         -------
         ExportReport
-            As ``LinearModel.export`` returns it.
+            The size of the network, and the largest difference between the compiled code and
+            the reference if a compiler (for JavaScript, node) is installed.
         """
         fitted = self._checked
         model = replace(fitted.model, device=getattr(self, "_device", None))

@@ -12,7 +12,7 @@ import numpy as np
 import eigenecho
 from eigenecho import storage
 from eigenecho.checks import as_float_dtype
-from eigenecho.errors import bad_argument
+from eigenecho.errors import UnstableError, bad_argument
 from eigenecho.export import FORMATS, StepProgram, example_run, run_selftest, source_files
 from eigenecho.export.program import readout_arrays, scaling_arrays, transition_arrays
 from eigenecho.model.online import State, as_state
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ExportReport:
-    """Result of an export: its files, their size, and how far they are from the network.
+    """Result of an export: the files, their size, and their differences from the network.
 
     Attributes
     ----------
@@ -35,13 +35,14 @@ class ExportReport:
     state_bytes, constant_bytes : int
         Size of a state and of the constants, without the test vector.
     difference : float, optional
-        Largest difference of the outputs of the exported code from the reference, on the test
-        vector. It is 0 if all operations are rounded as specified. None if the code was not run.
+        Largest difference between the outputs of the exported code and of the reference on the
+        test vector. It is 0 if every operation is rounded as specified. None if the code was not
+        run.
     checked_with : str
-        The compiler or interpreter that ran the code, or why it was not run.
+        The compiler or interpreter that ran the code, or the reason why it was not run.
     stream_difference : float
-        Largest difference of the outputs of the reference from ``stream.step`` on the test vector,
-        relative to the largest output.
+        Largest difference between the outputs of the reference and of ``stream.step`` on the test
+        vector, relative to the largest output.
 
     See Also
     --------
@@ -71,15 +72,13 @@ class ExportReport:
         checked = self.checked_with
         if self.difference is not None:
             checked = f"{self.difference:.2g}  largest difference from the reference ({checked})"
-        return "\n".join(
-            [
-                f"files        {', '.join(map(str, self.paths))}",
-                f"numbers      {self.dtype}, {self.state_bytes} bytes of state, "
-                f"{self.constant_bytes} bytes of constants",
-                f"self-test    {checked}",
-                f"stream.step  {self.stream_difference:.2g}  of the largest output, largest "
-                "difference from the reference",
-            ]
+        size = f"{self.state_bytes} bytes of state, {self.constant_bytes} bytes of constants"
+        return (
+            f"files        {', '.join(map(str, self.paths))}\n"
+            f"numbers      {self.dtype}, {size}\n"
+            f"self-test    {checked}\n"
+            f"stream.step  {self.stream_difference:.2g}  largest difference from the reference, "
+            "relative to the largest output"
         )
 
 
@@ -97,7 +96,7 @@ def export(
     program = step_program(model, dtype, state)
     run = example_run(program)
     if not len(run["test_outputs"]):
-        raise model.reservoir.overflowed("outputs", 0)
+        raise UnstableError(_out_of_range("outputs of the test vector", program.dtype))
     stream_difference = _stream_difference(model, state, run)
     about = _about(model, program, run, path.stem, names)
     files = source_files(path.suffix, program, run, path.stem, about)
@@ -144,8 +143,7 @@ def step_program(model: LinearModel, dtype: Any, state: State | None) -> StepPro
     for name, array in arrays.items():
         lost = name.endswith("_scale") and not np.all(array > 0)
         if lost or not np.all(np.isfinite(array)):
-            expected = f"float64, because numbers ({name}) are out of range"
-            raise bad_argument("dtype", str(number), expected)
+            raise ValueError(_out_of_range(f"numbers of {name}", number))
     return StepProgram(
         inputs=model.D_in,
         outputs=model.D_out,
@@ -161,13 +159,19 @@ def _in_dtype(array: Array, dtype: np.dtype) -> Array:
     return array if array.dtype.kind == "u" else np.ascontiguousarray(array, dtype)
 
 
+def _out_of_range(what: str, dtype: np.dtype) -> str:
+    """Return the message for numbers that a dtype cannot represent."""
+    remedy = " Use dtype='float64'." if dtype == np.float32 else ""
+    return f"cannot export as {dtype}: {what} are out of range.{remedy}"
+
+
 def _check_name(path: Path) -> None:
     """Raise if the name of a file has no known suffix, or cannot begin the names of functions."""
     if path.suffix not in FORMATS:
         raise bad_argument("path", str(path), f"a file name that ends with {' or '.join(FORMATS)}")
     if path.suffix == ".c" and not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", path.stem):
-        expected = "a file name that is a C identifier, because it begins the names of functions"
-        remedy = "Use letters, digits and underscores, a letter first."
+        expected = "a file name that is a C identifier, because all names in the code begin with it"
+        remedy = "Use letters, digits and underscores, beginning with a letter."
         raise bad_argument("path", str(path), expected, remedy)
 
 
@@ -192,9 +196,11 @@ def _about(
         lines += ["", "Certificate", *str(model.certificate).splitlines()]
     lines += [
         "",
+        "Inputs and outputs are in the units of the training data.",
+        "",
         "The self-test returns 0 if every operation is rounded by itself, as IEEE 754 specifies:",
-        "in C, compile with -ffp-contract=off. Otherwise it returns a difference of rounding. The",
-        f"largest output of its test vector is {np.abs(run['test_outputs']).max():.3g}.",
+        "in C, compile with -ffp-contract=off. Otherwise, it returns a small rounding difference.",
+        f"The largest output of the test vector is {np.abs(run['test_outputs']).max():.3g}.",
     ]
     return "\n".join(["/*", *map(_comment_line, lines), " */"])
 

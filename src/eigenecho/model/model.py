@@ -465,17 +465,18 @@ class LinearModel:
     def export(
         self, path: Any, *, dtype: str | None = None, state: State | None = None
     ) -> ExportReport:
-        """Write the network as C99 or JavaScript, with a test vector that it is checked with.
+        """Write the network as C99 or JavaScript source code with a self-test.
 
         ``network.c`` is written with ``network.h``, and its functions are ``network_init``,
-        ``network_step``, ``network_forecast_step`` and ``network_selftest``. ``network.js`` and
-        ``network.mjs`` are an ES module with ``init``, ``step``, ``forecastStep`` and ``selftest``.
-        See :doc:`/guides/deploying`.
+        ``network_step``, ``network_forecast_step`` and ``network_selftest``. ``network.js`` is an
+        ES module with the functions ``init``, ``step``, ``forecastStep`` and ``selftest``. See
+        :doc:`/guides/deploying`.
 
         Parameters
         ----------
         path : str or Path
-            The suffix selects the language. For C, the name is a C identifier.
+            The suffix, ``.c`` or ``.js``, selects the language. For C, the name must be a C
+            identifier.
         dtype : {"float64", "float32"}, optional
             Type of all numbers and operations, by default that of the network.
         state : State, optional
@@ -484,8 +485,8 @@ class LinearModel:
         Returns
         -------
         ExportReport
-            The size of the network, and the largest difference of the compiled code from the
-            reference, if there is a compiler (for JavaScript, node).
+            The size of the network, and the largest difference between the compiled code and
+            the reference if a compiler (for JavaScript, node) is installed.
         """
         return export(self, path, dtype, state)
 
