@@ -5,9 +5,9 @@
     deployment.py --write             # update the tables of docs/guides/deploying.md
 
 ``times``: one step of the same network with 100 units as C, JavaScript, ``stream.step`` and in
-reservoirpy. Needs cc, node and reservoirpy. ``sizes``: programs for Cortex-M microcontrollers that
-run a step in a loop without a library. Needs arm-none-eabi-gcc. The self-test and the number of
-instructions of a step are run in an emulator, which needs qemu-system-arm.
+reservoirpy. Needs gcc, node and reservoirpy. ``sizes``: programs for Cortex-M microcontrollers that
+run a step in a loop without a library. Needs arm-none-eabi-gcc, and qemu-system-arm, an emulator
+that runs the self-test and measures the stack and the number of instructions of a step.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -75,7 +76,7 @@ def c_loop(model: ee.LinearModel, folder: Path, rows: np.ndarray, dtype: str) ->
     assert model.export(folder / "network.c", dtype=dtype).difference == 0
     (folder / "loop.c").write_text(LOOP)
     library = folder / "network.so"
-    output_of(["cc", *C_FLAGS, "-shared", "-fPIC", f"{folder}/network.c", f"{folder}/loop.c",
+    output_of(["gcc", *C_FLAGS, "-shared", "-fPIC", f"{folder}/network.c", f"{folder}/loop.c",
                "-o", str(library)])  # fmt: skip
     loaded = ctypes.CDLL(str(library))
     u, y = rows.astype(dtype), np.empty(len(rows), dtype)
@@ -109,7 +110,9 @@ def times() -> list[str]:
         check("stream.step and reservoirpy", np.abs(outputs - truth).max() / size, 1e-8)
         prepare_javascript(model, folder, rows)
         cases = {
-            "reservoirpy 0.4.2": lambda: time_per_step(lambda: [peer(u) for u in inputs], STEPS),
+            f"reservoirpy {version('reservoirpy')}": lambda: time_per_step(
+                lambda: [peer(u) for u in inputs], STEPS
+            ),
             STREAM: lambda: time_per_step(lambda: [stream.step(u) for u in inputs], STEPS),
             "C, float64": lambda: time_per_step(double, STEPS),
             "C, float32": lambda: time_per_step(single, STEPS),
@@ -146,7 +149,7 @@ def prepare_javascript(model: ee.LinearModel, folder: Path, rows: np.ndarray) ->
 
 def tools() -> str:
     """Return the versions of the compiler and of node."""
-    compiler = output_of(["cc", "--version"]).splitlines()[0].split()[-1]
+    compiler = output_of(["gcc", "-dumpfullversion"]).strip()
     return f"gcc {compiler} `-O2`, node {output_of(['node', '--version']).strip()}"
 
 
@@ -160,22 +163,22 @@ def sizes() -> list[str]:
     esn.fit(series[:2000], series[1:2001])
     small = esn.reduce(tol=1e-3)
     lines = [
-        "| units | numbers | target | flash | RAM | instructions per step |",
-        "|---|---|---|---|---|---|",
+        "| units | numbers | target | flash | RAM | stack | instructions per step |",
+        "|---|---|---|---|---|---|---|",
     ]
     for network in (esn, small):
         for dtype in ("float64", "float32"):
             for target in TARGETS:
-                flash, ram, steps = build(network, dtype, target)
-                row = (network.model_.units, dtype, target, f"{flash} bytes", f"{ram} bytes", steps)
-                lines.append("| " + " | ".join(map(str, row)) + " |")
+                *sizes, instructions = build(network, dtype, target)
+                row = (network.model_.units, dtype, target, *(f"{size} bytes" for size in sizes))
+                lines.append("| " + " | ".join(map(str, (*row, instructions))) + " |")
                 print(lines[-1], flush=True)
-    version = output_of(["arm-none-eabi-gcc", "-dumpversion"]).strip()
-    return [*lines, "", f"arm-none-eabi-gcc {version} `-Os`, without a C library."]
+    compiler = output_of(["arm-none-eabi-gcc", "-dumpfullversion"]).strip()
+    return [*lines, "", f"arm-none-eabi-gcc {compiler} `-Os`, without a C library."]
 
 
-def build(network: Any, dtype: str, target: str) -> tuple[int, int, str]:
-    """Return flash and RAM in bytes, and the number of instructions of a step."""
+def build(network: Any, dtype: str, target: str) -> list[str]:
+    """Return flash, RAM and stack in bytes, and the number of instructions of a step."""
     flags, board = TARGETS[target]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -187,15 +190,13 @@ def build(network: Any, dtype: str, target: str) -> tuple[int, int, str]:
         program = str(folder / "network.elf")
         output_of([*command, *sources, "-lgcc", "-o", program])
         text, _, bss = output_of(["arm-none-eabi-size", program]).splitlines()[1].split()[:3]
-        if shutil.which("qemu-system-arm") is None:
-            return int(text), int(bss), "–"
         output_of([*command, "-DREPORT", *sources, "-lgcc", "-o", program])
         emulate = ["qemu-system-arm", "-M", board, "-nographic", "-icount", "shift=0"]
         emulate += ["-semihosting-config", "enable=on,target=native", "-kernel", program]
         done = subprocess.run(emulate, capture_output=True, text=True, timeout=60, check=True)
-        steps, differs = (done.stdout + done.stderr).split()
+        stack, instructions, differs = (done.stdout + done.stderr).split()
         check(f"the self-test on {target}, {dtype}", float(differs), 0)
-        return int(text), int(bss), steps
+        return [text, bss, stack, instructions]
 
 
 PARTS = {"times": times, "sizes": sizes}

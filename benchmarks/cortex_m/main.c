@@ -1,8 +1,8 @@
 /* Run an exported network on a Cortex-M without a library.
  *
- * With -DREPORT, write the number of instructions of a step and the result of the self-test to the
- * debugger by semihosting, and stop. In QEMU with -icount shift=0, time is proportional to the
- * number of instructions, and a loop of a known number of them is the unit.
+ * With -DREPORT, write the stack in bytes and the number of instructions of a step, and the result
+ * of the self-test, to the debugger by semihosting, and stop. In QEMU with -icount shift=0, time is
+ * proportional to the number of instructions, and a loop of a known number of them is the unit.
  */
 #include <stdint.h>
 
@@ -11,7 +11,7 @@
 static network_state state;
 
 #ifdef REPORT
-enum { WRITE = 4, EXIT = 0x18, STEPS = 100, LOOPS = 100000 };
+enum { WRITE = 4, EXIT = 0x18, STEPS = 100, LOOPS = 100000, ROOM = 256, UNUSED = 0x5AA55AA5 };
 
 static volatile uint32_t *const timer = (volatile uint32_t *)0xE000E010; /* SysTick */
 
@@ -45,10 +45,27 @@ static void print(uint32_t number)
     call_debugger(WRITE, text + i);
 }
 
+/* Return the bytes below the stack pointer that a step changes. */
+static uint32_t stack_of_step(network_real *y)
+{
+    volatile uint32_t *top;
+    int used = ROOM;
+    __asm__ volatile("mov %0, sp" : "=r"(top));
+    for (int i = 1; i <= ROOM; i++) {
+        top[-i] = UNUSED;
+    }
+    network_step(&state, y, y);
+    while (used > 0 && top[-used] == UNUSED) {
+        used--;
+    }
+    return 4 * (uint32_t)used;
+}
+
 static void report(void)
 {
     network_real y[network_outputs] = {1};
     uint32_t count = LOOPS, unit, ticks;
+    print(stack_of_step(y));
     elapsed();
     __asm__ volatile("1: sub %0, #1\n cmp %0, #0\n bne 1b" : "+l"(count) : : "cc");
     unit = elapsed();

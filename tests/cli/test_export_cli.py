@@ -35,6 +35,7 @@ def test_files_equal_those_of_python(saved, tmp_path):
     result = run(source, tmp_path / "network.c", "--dtype", "float32")
     assert result.exit_code == 0, result.output
     assert "44 bytes of state" in result.output
+    assert f"files        {tmp_path / 'network.c'}, {tmp_path / 'network.h'}\n" in result.output
     text = (tmp_path / "network.c").read_text(encoding="utf-8")
     esn.export(tmp_path / "network.c", dtype="float32")
     assert (tmp_path / "network.c").read_text(encoding="utf-8") == text

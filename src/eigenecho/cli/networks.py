@@ -18,7 +18,6 @@ from eigenecho.interop import from_npz
 from eigenecho.loading import load
 from eigenecho.model import LinearModel
 from eigenecho.model.certificate import Certificate, Reduction
-from eigenecho.model.export import ExportReport
 
 
 def convert(
@@ -122,7 +121,7 @@ def reduce(
 def export(
     source: Annotated[Path, typer.Argument(help="The model file.", metavar="MODEL.safetensors")],
     target: Annotated[
-        Path, typer.Argument(help="The file to write; C also has NAME.h.", metavar="NAME.c|NAME.js")
+        Path, typer.Argument(help="The file to write, for C also NAME.h.", metavar="NAME.c|NAME.js")
     ],
     dtype: Annotated[
         str | None, typer.Option(help="float64 or float32. Default: that of the network.")
@@ -131,8 +130,8 @@ def export(
 ) -> None:
     """Write a trained network as C99 or JavaScript source code with a self-test.
 
-    If there is a C compiler, or node for JavaScript, the self-test is run, and the largest
-    difference from the reference is printed. It is 0 if every operation is rounded as in Python.
+    If a C compiler (for JavaScript, node) is installed, the self-test is run, and the largest
+    difference from a reference in Python is printed. If it is 0, the results are bit-identical.
     """
     try:
         for suffix in FORMATS.get(target.suffix, ()):
@@ -140,7 +139,7 @@ def export(
         report = load_network(source).export(target, dtype=dtype)
     except (ValueError, OSError) as error:
         raise fail(" ".join(str(error).split())) from None
-    Console().print(certificate_table(report, "Export"))
+    say(Console(), report)
 
 
 def load_network(source: Path) -> Any:
@@ -153,12 +152,10 @@ def load_network(source: Path) -> Any:
     raise ValueError(f"the file holds a {kind}, expected a LinearESN or LinearModel.{remedy}")
 
 
-def certificate_table(
-    certificate: Certificate | Reduction | ExportReport, title: str = "Certificate"
-) -> Table:
+def certificate_table(certificate: Certificate | Reduction) -> Table:
     """Return the lines of a certificate as a table without a frame."""
     columns = (Column(style="bold", no_wrap=True), Column())
-    table = Table(*columns, box=None, show_header=False, title=title, title_justify="left")
+    table = Table(*columns, box=None, show_header=False, title="Certificate", title_justify="left")
     for line in str(certificate).splitlines():
         name, _, value = line.partition("  ")
         table.add_row(name, Text(value.strip()))

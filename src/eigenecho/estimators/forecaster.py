@@ -384,7 +384,7 @@ class Forecaster(BaseEstimator):
         storage.save(path, self)
 
     def export(self, path: Any) -> NoReturn:
-        """Raise a TypeError: a ``LinearESN`` can be exported, a forecaster cannot."""
+        """Raise a TypeError, because only a ``LinearESN`` or its model can be exported."""
         raise TypeError(
             "a Forecaster cannot be exported: it combines several models of the whole series. "
             "Train a LinearESN and export that."

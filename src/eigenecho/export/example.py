@@ -11,18 +11,18 @@ from eigenecho.export.reference import Reference
 from eigenecho.types import Array
 
 STEPS, FORECASTS = 20, 10
-"""Numbers of steps, and of steps of the closed loop after them. All weights count from the second
-step on."""
+"""Numbers of steps, and of steps of the closed loop after them. From the second step on, outputs
+depend on all weights."""
 
 FREQUENCY = 0.2
 """Angular frequency of the first input; those of the others are multiples."""
 
 
 def example_run(program: StepProgram) -> dict[str, Array]:
-    """Return a run from the initial state as arrays by name; it ends before it overflows.
+    """Return a run from the initial state, which ends before an overflow, as arrays by name.
 
-    ``test_inputs`` (T, D_in) and ``test_outputs`` (T, D_out) are steps, and ``test_known``
-    (H, D_known) and ``test_forecasts`` (H, D_out) those of the closed loop after them.
+    ``test_inputs`` (T, D_in) and ``test_outputs`` (T, D_out) are inputs and outputs of steps, and
+    ``test_known`` (H, D_known) and ``test_forecasts`` (H, D_out) of the closed loop after them.
     """
     # Smooth inputs, because noise can make the outputs of a network very large.
     t = np.arange(1, STEPS + FORECASTS + 1)[:, np.newaxis]

@@ -26,7 +26,8 @@ ARRAYS = (
 class StepProgram:
     """The constants of ``step``, in its dtype.
 
-    The units are a block with a dense or sparse matrix, then modes, real ones first.
+    The first units are a block with a dense or sparse matrix. The others are modes: the real ones,
+    then two units for each pair.
 
     Parameters
     ----------

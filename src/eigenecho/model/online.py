@@ -124,7 +124,7 @@ class OnlineRun:
         storage.save(path, self)
 
     def export(self, path: Any) -> NoReturn:
-        """Raise a TypeError: its model can be exported, ``model.export(path, state=state)``."""
+        """Raise a TypeError. Use ``model.export(path, state=state)`` instead."""
         kind = type(self).__name__
         raise TypeError(
             f"a {kind} cannot be exported. Export its network in its current state: "
