@@ -18,6 +18,9 @@ from eigenecho.types import Array
 FORMATS = {".c": (".c", ".h"), ".js": (".js",)}
 """Suffixes of the files of a language, by the suffix that selects it."""
 
+VALUES = ("inputs", "outputs", "units", "known", "block", "dtype", "state_bytes")
+"""Properties of a program that templates use."""
+
 CHOICE = re.compile(r"^@if (\w+)\n((?:(?!@if |@end).*\n)*)@end\n", re.MULTILINE)
 """Lines of a template that depend on a condition."""
 
@@ -26,17 +29,21 @@ PER_LINE = 4
 
 
 def source_files(
-    suffix: str, program: StepProgram, run: dict[str, Array], name: str, about: str
+    suffix: str, program: StepProgram, run: dict[str, Array], name: str, about: dict[str, str]
 ) -> dict[str, str]:
-    """Return the texts of a network by suffix; ``run`` is its test vector, ``about`` a comment."""
+    """Return the texts of a network by suffix.
+
+    ``run`` is the test vector, and ``about`` has further values of the template ``comment.txt``.
+    """
     real, language, constant = (_c if suffix == ".c" else _javascript)(name, program.dtype)
     arrays = {**program.arrays, **{key: part for key, part in run.items() if part.size}}
     values = {
+        **about,
         "name": name,
-        "about": about,
         "real": real,
         "bytes": program.dtype.itemsize,
-        **{key: getattr(program, key) for key in ("inputs", "outputs", "units", "known", "block")},
+        **{key: getattr(program, key) for key in VALUES},
+        "largest": f"{np.abs(run['test_outputs']).max():.3g}",
         "test_steps": len(run["test_outputs"]),
         "test_forecasts": len(run.get("test_forecasts", ())),
         "constants": "\n".join(constant(key, part) for key, part in arrays.items()),
@@ -51,12 +58,21 @@ def source_files(
         "generator": not program.inputs,
         "autonomous": program.known == 0,
     }
-    return {key: _filled(key, values, conditions) for key in FORMATS[suffix]}
+    comment = map(_comment_line, _filled("comment.txt", values, conditions).splitlines())
+    values["about"] = "\n".join(["/*", *comment, " */"])
+    return {key: _filled(f"network{key}", values, conditions) for key in FORMATS[suffix]}
 
 
-def _filled(suffix: str, values: dict[str, Any], conditions: dict[str, Any]) -> str:
+def _comment_line(text: str) -> str:
+    """Return a line of a comment. The text may come from a file, and must not end the comment."""
+    line = "".join(c if c.isprintable() else " " for c in text)
+    line = re.sub(r"\*(?=/)|/(?=\*)|\?(?=\?)", r"\g<0> ", line)  # ?? begins a trigraph
+    return f" * {line}".rstrip()
+
+
+def _filled(template: str, values: dict[str, Any], conditions: dict[str, Any]) -> str:
     """Return the text of a template."""
-    text = (files("eigenecho.export") / "templates" / f"network{suffix}").read_text("utf-8")
+    text = (files("eigenecho.export") / "templates" / template).read_text("utf-8")
     while CHOICE.search(text):  # from the inside out
         text = CHOICE.sub(lambda found: found[2] if conditions[found[1]] else "", text)
     return Template(text).substitute(values)

@@ -98,8 +98,7 @@ def export(
     if not len(run["test_outputs"]):
         raise UnstableError(_out_of_range("outputs of the test vector", program.dtype))
     stream_difference = _stream_difference(model, state, run)
-    about = _about(model, program, run, path.stem, names)
-    files = source_files(path.suffix, program, run, path.stem, about)
+    files = source_files(path.suffix, program, run, path.stem, _about(model, names))
     paths = {path.with_suffix(suffix): text.encode() for suffix, text in files.items()}
     storage.write_whole(paths)
     return ExportReport(
@@ -116,7 +115,7 @@ def check_exportable(model: LinearModel) -> None:
     """Raise if a network has a part that ``export.step`` does not compute."""
     model.need_states("Export")
     if model.device is not None:
-        expected = "None: exported code takes no tensors"
+        expected = "None, because exported code takes no tensors"
         raise bad_argument("device", model.device, expected, "Call .to(None) before export.")
 
 
@@ -175,41 +174,16 @@ def _check_name(path: Path) -> None:
         raise bad_argument("path", str(path), expected, remedy)
 
 
-def _about(
-    model: LinearModel,
-    program: StepProgram,
-    run: dict[str, Array],
-    name: str,
-    names: tuple[Any, Any],
-) -> str:
-    """Return the comment that opens the files."""
-    columns = {"inputs": (model.D_in, names[0]), "outputs": (model.D_out, names[1])}
-    lines = [
-        f"{name}: a linear echo state network, exported by eigenecho {eigenecho.__version__}.",
-        "",
-        f"units      {model.units} ({model.reservoir.transition.name})",
-    ]
-    for key, (count, labels) in columns.items():
-        lines.append(f"{key:9}  {count}" + ("" if labels is None else f": {', '.join(labels)}"))
-    lines.append(f"numbers    {program.dtype}, {program.state_bytes} bytes of state")
-    if model.certificate is not None:
-        lines += ["", "Certificate", *str(model.certificate).splitlines()]
-    lines += [
-        "",
-        "Inputs and outputs are in the units of the training data.",
-        "",
-        "The self-test returns 0 if every operation is rounded by itself, as IEEE 754 specifies:",
-        "in C, compile with -ffp-contract=off. Otherwise, it returns a small rounding difference.",
-        f"The largest output of the test vector is {np.abs(run['test_outputs']).max():.3g}.",
-    ]
-    return "\n".join(["/*", *map(_comment_line, lines), " */"])
-
-
-def _comment_line(text: str) -> str:
-    """Return a line of a comment. The text may come from a file, and must not end the comment."""
-    line = "".join(c if c.isprintable() else " " for c in text)
-    line = re.sub(r"\*(?=/)|/(?=\*)|\?(?=\?)", r"\g<0> ", line)  # ?? begins a trigraph
-    return f" * {line}".rstrip()
+def _about(model: LinearModel, names: tuple[Any, Any]) -> dict[str, str]:
+    """Return the values of the comment that opens the files; ``names`` are those of columns."""
+    inputs, outputs = ("" if labels is None else f": {', '.join(labels)}" for labels in names)
+    return {
+        "version": eigenecho.__version__,
+        "form": model.reservoir.transition.name,
+        "input_names": inputs,
+        "output_names": outputs,
+        "certificate": "" if model.certificate is None else str(model.certificate),
+    }
 
 
 def _stream_difference(model: LinearModel, state: State | None, run: dict[str, Array]) -> float:
