@@ -21,11 +21,12 @@ from exported import (
     run_reference,
 )
 
-FEW = range(8)
+SIZES = "seed", "steps", "largest"
+SMALL = [(seed, 50, 40) for seed in range(8)]
 """Networks of the fast tests, of at most 40 units."""
 
-MANY = [pytest.param(seed, marks=pytest.mark.slow) for seed in range(200)]
-"""Networks of the slow tests, of up to 300 units."""
+LARGE = [pytest.param(seed, 1000, 300, marks=pytest.mark.slow) for seed in range(200)]
+"""Networks of the slow tests, of at most 300 units."""
 
 
 def known_inputs(network, horizon):
@@ -36,9 +37,8 @@ def known_inputs(network, horizon):
     return np.resize(network.rows[:horizon, network.model.D_out :], (horizon, known))
 
 
-def check_bits(seed, steps, folder, suffix, prepare, largest=300):
+def check_bits(seed, steps, largest, path, prepare):
     network = random_network(seed, steps, largest)
-    path = folder / f"network{suffix}"
     report = network.model.export(path, dtype=network.dtype, state=network.state)
     assert report.difference == 0
     program, known = network.program, known_inputs(network, steps // 5)
@@ -49,39 +49,34 @@ def check_bits(seed, steps, folder, suffix, prepare, largest=300):
         assert_same_bits(run_program(command, program, network.rows, known), expected)
 
 
-@pytest.mark.parametrize("seed", FEW)
-def test_c_equals_the_reference(seed, tmp_path):
+@pytest.mark.parametrize(SIZES, SMALL)
+def test_c_equals_the_reference(seed, steps, largest, tmp_path):
     compiler = need_program("cc", "gcc", "clang")
 
     def prepare(path):
         yield compile_c(path, compiler)
         yield compile_c(path, compiler, "-O2")
 
-    check_bits(seed, 50, tmp_path, ".c", prepare, 40)
+    check_bits(seed, steps, largest, tmp_path / "network.c", prepare)
 
 
-@pytest.mark.parametrize("seed", FEW)
-def test_javascript_equals_the_reference(seed, tmp_path):
-    need_program("node")
-    check_bits(seed, 50, tmp_path, ".js", lambda path: [prepare_javascript(path)], 40)
-
-
-@pytest.mark.parametrize("seed", MANY)
+@pytest.mark.parametrize(SIZES, LARGE)
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
-def test_sanitized_and_optimized_c_equals_the_reference(seed, compiler, tmp_path):
+def test_sanitized_and_optimized_c_equals_the_reference(seed, steps, largest, compiler, tmp_path):
     need_program(compiler)
 
     def prepare(path):
         yield compile_c(path, compiler, "-O3")
         yield compile_c(path, compiler, "-O1", *SANITIZED)
 
-    check_bits(seed, 1000, tmp_path, ".c", prepare)
+    check_bits(seed, steps, largest, tmp_path / "network.c", prepare)
 
 
-@pytest.mark.parametrize("seed", MANY)
-def test_javascript_equals_the_reference_for_long(seed, tmp_path):
+@pytest.mark.parametrize(SIZES, [*SMALL, *LARGE])
+def test_javascript_equals_the_reference(seed, steps, largest, tmp_path):
     need_program("node")
-    check_bits(seed, 1000, tmp_path, ".js", lambda path: [prepare_javascript(path)])
+    path = tmp_path / "network.js"
+    check_bits(seed, steps, largest, path, lambda path: [prepare_javascript(path)])
 
 
 # Streams --------------------------------------------------------------------------------------
@@ -103,7 +98,8 @@ def start_together(reference, stream):
     return (part.astype(float) for part in stream.state)
 
 
-def check_stream(seed, steps, largest=300):
+@pytest.mark.parametrize(SIZES, [*SMALL, *LARGE])
+def test_stream_agrees_up_to_rounding(seed, steps, largest):
     """Compare with a stream that runs by itself, and with one from the same state in each step."""
     network = random_network(seed, steps, largest)
     model, bound = network.model, Bound(network.model, network.dtype)
@@ -124,7 +120,8 @@ def check_stream(seed, steps, largest=300):
         assert (difference <= bound.of_output(states, before, error, drift)).all()
 
 
-def check_forecasts(seed, steps, largest=300):
+@pytest.mark.parametrize(SIZES, [*SMALL, *LARGE])
+def test_closed_loop_agrees_with_a_forecast_of_each_step(seed, steps, largest):
     """Compare each step of a closed loop with a forecast of one step from the same state."""
     network = random_network(seed, steps, largest)
     model, bound = network.model, Bound(network.model, network.dtype)
@@ -144,16 +141,6 @@ def check_forecasts(seed, steps, largest=300):
         local = bound.local_error(r, drive_of(model, u, before))
         states = np.array(reference.state.r, float)
         assert (np.abs(expected - output) <= bound.of_output(states, before, local)).all()
-
-
-@pytest.mark.parametrize("seed", [*FEW, *MANY[len(FEW) :]])
-def test_stream_agrees_up_to_rounding(seed):
-    check_stream(seed, 50 if seed in FEW else 1000, 40 if seed in FEW else 300)
-
-
-@pytest.mark.parametrize("seed", [*FEW, *MANY[len(FEW) :]])
-def test_closed_loop_agrees_with_a_forecast_of_each_step(seed):
-    check_forecasts(seed, 50 if seed in FEW else 1000, 40 if seed in FEW else 300)
 
 
 def test_random_networks_have_all_forms_and_options():
