@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 DOCS := .venv-docs/bin
 
-.PHONY: demo test test-kernels test-slow test-sktime test-aeon test-torch test-dask test-gpu bench-gpu lint types format bench bench-page bench-compare speed-check bench-forecast bench-classification figures paper-page docs docs-check docs-links dist test-lowest clean
+.PHONY: demo test test-kernels test-slow test-sktime test-aeon test-torch test-dask test-gpu bench-gpu lint types format bench bench-page bench-compare speed-check bench-forecast bench-classification figures paper-page playground test-playground docs docs-check docs-links dist test-lowest clean
 
 demo: .venv/demo.stamp
 	$(BIN)/eigenecho reproduce --quick --out results/quick
@@ -88,6 +88,14 @@ figures: .venv/dev.stamp
 # Write docs/paper.md from stored results of `eigenecho reproduce`.
 paper-page: .venv/dev.stamp
 	$(BIN)/python docs/make_paper_page.py results/reproduce
+
+# Write the modules of docs/playground.md that are generated from the library.
+playground: .venv/dev.stamp
+	$(BIN)/python docs/make_playground.py
+
+# Test the playground in node and in a headless Chromium.
+test-playground: .venv/dev.stamp
+	$(BIN)/pytest tests/test_playground.py
 
 # Build the site in build/site. Warnings are errors, and no network access is needed.
 docs: .venv-docs/stamp

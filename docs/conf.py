@@ -97,7 +97,7 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {name: [] for name in ("index", "start", "paper")}
+html_sidebars = {name: [] for name in ("index", "start", "playground", "paper")}
 html_context = {"default_mode": "auto"}
 
 # Settings of ``make docs-links``; timeouts count as broken links.
