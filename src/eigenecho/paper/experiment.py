@@ -58,12 +58,15 @@ class Claim(NamedTuple):
     """A claim, the measured result, and the verdict.
 
     Claim and result are sentences without the last full stop. The verdict is "holds", "holds in
-    part" or "does not hold".
+    part" or "does not hold". If the claim does not hold in full, ``quote`` is the text of the paper
+    and ``why`` explains the difference.
     """
 
     claim: str
     measured: str
     verdict: str
+    quote: str = ""
+    why: str = ""
 
 
 def listed(items: Iterable[str]) -> str:
@@ -105,10 +108,16 @@ class Section:
         """Add a figure."""
         self.figures.append(ReportFigure(name, figure, caption))
 
-    def judge(self, claim: str, measured: str, *cases: object) -> None:
-        """Add a claim, which holds if all cases are true, and holds in part if any is."""
+    def judge(
+        self, claim: str, measured: str, *cases: object, quote: str = "", why: str = ""
+    ) -> None:
+        """Add a claim, which holds if all cases are true, and holds in part if any is.
+
+        ``quote`` and ``why`` are shown unless the claim holds.
+        """
         verdict = "holds" if all(cases) else "holds in part" if any(cases) else "does not hold"
-        self.claims.append(Claim(claim, measured, verdict))
+        explanation = ("", "") if all(cases) else (quote, why)
+        self.claims.append(Claim(claim, measured, verdict, *explanation))
 
 
 @dataclass(frozen=True)
