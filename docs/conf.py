@@ -35,9 +35,10 @@ extensions = [
     "sphinx_copybutton",
     "plain_docstrings",
     "gallery_links",
+    "pictures",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["gallery/**", "_ext/**"]
+exclude_patterns = ["gallery/**", "pictures/**", "_ext/**"]
 if not all(importlib.util.find_spec(name) for name in ("dask", "eigenecho.dask")):
     exclude_patterns.append("api/clusters.rst")
 root_doc = "index"

@@ -1,6 +1,6 @@
 """Convert the docstrings of this package to reStructuredText.
 
-- Indented formulas in the text become literal blocks.
+- Indented formulas in the text become blocks that the site sets in the font of formulas.
 - ``|λ|`` is a modulus, not a substitution.
 - Methods that scikit-learn adds to estimators (``set_fit_request``) and internal methods are left
   out.
@@ -49,7 +49,8 @@ def _rewritten(lines: list[str]) -> list[str]:
         margin = 0 if not section or section in PROSE else 4
         deep = len(line) - len(line.lstrip()) >= margin + 4
         if deep and not literal and not before.strip():
-            written += [" " * margin + "::", ""]
+            indent = " " * margin
+            written += [f"{indent}.. code-block:: none", f"{indent}    :class: formula", ""]
         literal = (deep and (literal or not before.strip())) or (literal and not line.strip())
         written.append(line if literal else _moduli(line))
     return written
