@@ -24,7 +24,8 @@ def ring(n: int, sr: float = 0.95, seed: Seed = None) -> Spectrum:
         λ_k = sr exp(2πi k / n),   k = 0 … n − 1
 
     These are the eigenvalues of a weighted cycle of n units. Nothing is drawn: ``seed`` is
-    accepted for the common signature. The radius matters; just below 1 is best for long series.
+    accepted for the common signature. Each of the last n inputs is recalled with a memory capacity
+    of 1 − sr²ⁿ, so that ``sr=exp(-3 / n)`` is a good choice, and larger radii recall less.
 
     Parameters
     ----------
