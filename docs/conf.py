@@ -1,6 +1,9 @@
 """Sphinx configuration of the site, built by ``make docs``.
 
 gallery/     scripts, run during the build; their pages are written to examples/
+pictures/    scripts that draw the pictures of the pages, run during the build
+_static/playground/
+             modules of playground.md
 api/         API reference; the page of each public name is generated in api/names/
 *.md         pages that are also readable on GitHub
 """
@@ -19,6 +22,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
 
 from figures_without_a_window import FiguresOfPyplot, OwnFigures  # noqa: E402
+from repository_links import find_repository  # noqa: E402
 
 project = "eigenecho"
 author = "The eigenecho authors"
@@ -35,7 +39,9 @@ extensions = [
     "sphinx_copybutton",
     "plain_docstrings",
     "gallery_links",
+    "gallery_sections",
     "pictures",
+    "repository_links",
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["gallery/**", "pictures/**", "_ext/**"]
@@ -43,6 +49,8 @@ if not all(importlib.util.find_spec(name) for name in ("dask", "eigenecho.dask")
     exclude_patterns.append("api/clusters.rst")
 root_doc = "index"
 nitpicky = True
+# Properties of a base class that has no page.
+nitpick_ignore = [("py:obj", f"{n}_") for n in ("time_constants", "frequencies", "feature_shape")]
 suppress_warnings = ["config.cache"]  # the sort key of the gallery cannot be pickled
 
 # Pages are GitHub Markdown, with ```{directive} blocks where the site needs more.
@@ -98,7 +106,12 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {name: [] for name in ("index", "start", "playground", "paper")}
+repository = find_repository()
+if repository:
+    html_theme_options["icon_links"] = [
+        {"name": "Source code", "url": repository, "icon": "fa-solid fa-code-branch"}
+    ]
+html_sidebars = {name: [] for name in ("index", "start", "playground", "paper", "paper-verdicts")}
 html_context = {"default_mode": "auto"}
 
 # Settings of ``make docs-links``; timeouts count as broken links.

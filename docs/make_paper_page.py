@@ -33,7 +33,8 @@ HEAD = """# Reproducing the paper
 This page shows every table and figure of *Fast Linear Reservoirs via Diagonalization*
 (de Coudenhove, Bendi-Ouis, Strock, Hinaut, 2026), recomputed with eigenecho, and checks each claim
 of the paper. Each verdict is computed by a fixed rule in the code of the experiment
-(`eigenecho/paper`) and is shown next to the measured result. Of {count} claims, {verdicts}.
+(`eigenecho/paper`) and is shown next to the measured result. Of {count} claims, {verdicts};
+[Claims that hold in part](paper-verdicts.md) explains the exceptions with pictures.
 
 ```console
 $ eigenecho reproduce --quick   # smaller experiments, which take about a minute
@@ -43,6 +44,12 @@ $ eigenecho reproduce           # all experiments
 Both commands store the result of each run, so that they can be interrupted and resumed, and write a
 report like this page. The {cells} runs for this page took {seconds} on one core of a shared
 machine. All numbers are in [results.json](paper/results.json).
+
+```{{toctree}}
+:hidden:
+
+paper-verdicts
+```
 
 <!-- `make paper-page` writes this page from stored results; do not edit it by hand. -->
 {fewer}

@@ -21,6 +21,7 @@ NEEDS = {
     "pyrcn": "pyrcn",
     "sktime": "sktime",
     "statsforecast": "statsforecast",
+    "statsmodels": "statsmodels",
     "torch": "torch",
 }
 """Packages that are not installed in every environment, by the modules that pages import."""
@@ -28,12 +29,16 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 IMPORT = re.compile(r"^(?:from|import) ([\w.]+)", re.MULTILINE)
 FENCED = re.compile(r"^```(.*?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FENCE = re.compile(r"^ *(?:`{3,}|~{3,})(?:\{[\w-]+\} *)?(\w*)", re.MULTILINE)
+GUIDE = ROOT / "docs" / "guide.md"
+PICTURE = re.compile(r"^```\{picture\} (\S+)", re.MULTILINE)
 SHOWN = {
     "": "what is printed, or a diagram",
     "c": "export/test_guide.py",
     "console": "test_commands.py",
+    "html": "test_playground.py",
     "javascript": "export/test_guide.py",
     "julia": "not ours",
+    "pictures": "the paths of scripts, which the site runs",
 }
 """Languages of blocks that are not Python, and how they are tested."""
 
@@ -67,6 +72,33 @@ def test_links_point_to_existing_files():
     for page in PAGES:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_guide_has_a_picture_that_exists():
+    toctrees = re.findall(
+        r"^:maxdepth: 1\n\n(.*?)^```", GUIDE.read_text(), re.MULTILINE | re.DOTALL
+    )
+    guides = [ROOT / "docs" / f"{name}.md" for name in "".join(toctrees).split()]
+    assert len(guides) > 20
+    used = set()
+    for page in PAGES:
+        scripts = PICTURE.findall(page.read_text())
+        used |= {(page.parent / script).resolve() for script in scripts}
+        assert scripts or "![" in page.read_text() or page not in guides or page.stem == "glossary"
+    assert used == set((ROOT / "docs" / "pictures").glob("*.py"))
+
+
+def test_readme_has_the_verdicts_that_need_an_explanation():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    stored = json.loads((ROOT / "docs" / "paper" / "results.json").read_text(encoding="utf-8"))
+    verdicts = [claim["verdict"] for claim in stored["claims"]]
+    partly, failed = verdicts.count("holds in part"), verdicts.count("does not hold")
+    assert f"Of {len(verdicts)} claims," in readme
+    assert f"{verdicts.count('holds')} hold, {partly} hold in part" in readme
+    assert readme.count("| ◐ holds in part |") == partly
+    assert readme.count("| ✗ does not hold |") == failed
+    for claim in stored["claims"]:
+        assert bool(claim["why"]) == (claim["verdict"] != "holds")
 
 
 def test_numbers_of_the_front_page_equal_measurements():

@@ -10,7 +10,9 @@ figure = new_figure(4.8, 3.0)
 axes = figure.subplots(4, 1, sharex=True, height_ratios=(0.7, 1, 1, 1))
 axes[0].bar(np.arange(60), rain, color=GREY, width=0.8)
 axes[0].set_ylabel("rain")
-for ax, (factor, color) in zip(axes[1:], {0.5: VERMILLION, 0.9: BLUE, 0.98: GREEN}.items(), strict=True):
+for ax, (factor, color) in zip(
+    axes[1:], {0.5: VERMILLION, 0.9: BLUE, 0.98: GREEN}.items(), strict=True
+):
     level, levels = 0.0, []
     for value in rain:
         level = factor * level + value

@@ -2,8 +2,6 @@
 
 import warnings
 
-import numpy as np
-
 import eigenecho as ee
 from eigenecho.plots.style import BLUE, GREEN, ORANGE, VERMILLION, new_figure
 
@@ -20,9 +18,7 @@ for count in rows:
     esn = ee.LinearESN(spectrum=ee.spectra.ring(30, sr=1.0), ridge=1e-12, solver="qr", seed=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ee.errors.UnstableWarning)
-        memory = ee.tasks.memory_capacity(
-            esn, steps=count + 100, warmup=100, delays=60, seed=0
-        )
+        memory = ee.tasks.memory_capacity(esn, steps=count + 100, warmup=100, delays=60, seed=0)
     totals.append(memory.total)
 right.loglog(rows, totals, "o-", color=VERMILLION)
 right.set_xticks(rows, ["300", "1000", "3000", "10 000"])

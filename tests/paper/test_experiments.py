@@ -17,7 +17,7 @@ pytest.importorskip("matplotlib")
 
 from eigenecho.paper import runner
 from eigenecho.paper.cell_store import CellStore, StoreError
-from eigenecho.paper.experiment import Results
+from eigenecho.paper.experiment import Results, Section
 from eigenecho.plots.spectrum import importance
 from eigenecho.spectra import Spectrum
 from fake_experiment import HELD, Alone, Dying, Failing, Fake, Slow, Threads, wait_for
@@ -107,7 +107,7 @@ def test_stored_results_of_the_paper_are_found_again():
         "mso-signal": "602850355a67038a-1",
         "mso": "fc8d2fe14af10c9a-1",
         "mso-accurate": "dc74d0a7a934e3f2-1",
-        "spectral-importance": "5e7328dfd4b82454-1",
+        "spectral-importance": "5e7328dfd4b82454-2",
         "mc-delay": "412a1155c1e874cf-1",
         "mc-connectivity": "96015c019f719562-3",
         "timing": "5402398a5b845164-1",
@@ -430,3 +430,10 @@ def test_worker_has_one_thread(tmp_path):
     for cell in contents(tmp_path / "cells", Threads()).values():
         assert len(cell["threads"]) > 1
         assert (cell["threads"] == 1).all()
+
+
+def test_claims_that_do_not_hold_are_explained():
+    section = Section("text", "headline", {})
+    section.judge("All", "yes", True, quote="a", why="b")
+    section.judge("Some", "partly", True, False, quote="a", why="b")
+    assert [(claim.quote, claim.why) for claim in section.claims] == [("", ""), ("a", "b")]

@@ -51,7 +51,7 @@ const PAGE = `
   </div>
 </div>
 <div class="charts">
-  ${chart("states", 'State of the <span class="key state">selected mode</span>, and the <span class="key truth">input</span>', true)}
+  ${chart("states", '<span class="key state">Selected mode</span> (scaled) and <span class="key truth">input</span>', true)}
   ${chart("memory", 'Memory capacity by delay: <span class="key exact">exact</span><span data-only="memory">, <span class="key measured">measured</span></span>')}
   ${chart("fit", '<span data-only="series">Next step</span><span data-only="memory">Recall</span>: <span class="key truth">truth</span>, <span class="key fit">output</span>', true)}
   ${chart("free", 'Free run: <span class="key truth">truth</span>, <span class="key free">forecast</span>')}
@@ -134,7 +134,7 @@ class Playground {
     describePoints() {
         const { points, selected } = this.disc, { re, im } = points[selected];
         const modulus = Math.hypot(re, im), angle = im ? Math.atan2(im, re) : re < 0 ? Math.PI : 0;
-        const names = points.map((point, i) => `${i + 1} of ${points.length} (${point.im ? "pair" : "real"})`);
+        const names = points.map((point, i) => `${i + 1}: ${point.im ? "pair" : "real"}`);
         this.editor.selected.innerHTML = options(Object.fromEntries(names.map((name, i) => [`${i}`, name])));
         this.editor.selected.value = String(selected);
         this.editor.modulus.value = modulus.toFixed(3);
