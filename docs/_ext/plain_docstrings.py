@@ -1,6 +1,6 @@
 """Convert the docstrings of this package to reStructuredText.
 
-- Indented formulas in the text become blocks that the site sets in the font of formulas.
+- Indented formulas in the text become mathematics (``formulas``).
 - ``|λ|`` is a modulus, not a substitution.
 - Methods that scikit-learn adds to estimators (``set_fit_request``) and internal methods are left
   out.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from formulas import to_tex
 from sphinx.application import Sphinx
 
 RULE = re.compile(r"-{3,}$")
@@ -38,7 +39,7 @@ def process(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: li
 
 
 def _rewritten(lines: list[str]) -> list[str]:
-    section, literal, written = "", False, list[str]()
+    section, formula, written = "", list[str](), list[str]()
     for before, line, after in zip(["", *lines], lines, [*lines[1:], ""], strict=False):
         if line.strip() and RULE.match(after.strip()):
             section = line.strip()
@@ -48,11 +49,14 @@ def _rewritten(lines: list[str]) -> list[str]:
         # Text starts at the margin; in other sections it is indented below a name.
         margin = 0 if not section or section in PROSE else 4
         deep = len(line) - len(line.lstrip()) >= margin + 4
-        if deep and not literal and not before.strip():
+        if deep and (formula or not before.strip()):
+            formula.append(line)
+            continue
+        if formula:
             indent = " " * margin
-            written += [f"{indent}.. code-block:: none", f"{indent}    :class: formula", ""]
-        literal = (deep and (literal or not before.strip())) or (literal and not line.strip())
-        written.append(line if literal else _moduli(line))
+            written += [f"{indent}.. math::", "", f"{indent}    {to_tex(chr(10).join(formula))}"]
+            formula = []
+        written.append(_moduli(line))
     return written
 
 
