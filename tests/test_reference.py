@@ -148,9 +148,10 @@ def mistakes(thing, most=0):
 
 
 @pytest.mark.parametrize("name", EXPLAINED)
-def test_docstrings_pass_numpydoc_validation(name):
+def test_docstrings_pass_numpydoc_validation(name, monkeypatch):
     """Two parameters of a method, and all fields of a value, may be described in the text."""
     need("numpydoc")
+    monkeypatch.syspath_prepend(API.parent / "_ext")
     hidden = runpy.run_path(str(API.parent / "_ext" / "plain_docstrings.py"))["INTERNAL"]
     thing = resolve(name)
     fields = is_dataclass(thing) or (isinstance(thing, type) and issubclass(thing, tuple))

@@ -31,8 +31,8 @@ left, right = figure.subplots(1, 2, width_ratios=(1.5, 1))
 for i, (name, color) in enumerate(zip(sorted(set(labels)), (BLUE, GREEN, VERMILLION), strict=True)):
     for series in X[labels == name][:2]:
         left.plot(series - 11 * i, color=color, linewidth=0.8)
-    left.text(128, 3.5 - 11 * i, name, ha="right")
-left.set(xlabel="step", yticks=[])
+left.set(xlabel="step")
+left.set_yticks([3, -8, -19], sorted(set(labels)))
 right.semilogx(sizes, scores, "o-", color=BLUE)
 right.set_xticks(sizes, [str(n) for n in sizes])
 right.set_xticks([], minor=True)
