@@ -13,7 +13,7 @@ export function init(c, state) {
 
 /** Take one input row u and write the output y. */
 export function step(c, state, u, y) {
-    const drive = new Float64Array(1);
+    const drive = new Float64Array(1 + c.outputs);
     /* Write the inputs, and the last output if it is used, in the units of the network. */
     for (let d = 0; d < 1; d++) {
         drive[d] = u[d];
@@ -50,8 +50,8 @@ export function step(c, state, u, y) {
 /** Take the last output as the input and write the next output y. */
 export function forecastStep(c, state, y) {
     const u = new Float64Array(1);
-    for (let d = 0; d < 1; d++) {
-        u[d] = state.y[d];
+    for (let e = 0; e < c.outputs; e++) {
+        u[e] = state.y[e];
     }
     step(c, state, u, y);
 }
