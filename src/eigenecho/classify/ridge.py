@@ -35,47 +35,19 @@ def fit_ridge(features: Array, targets: Array, ridges: Sequence[float]) -> Ridge
     """Fit standardised features (n, F) to targets (n, K), with an intercept without penalty.
 
     Without row i, the residual of row i is that of the fit of all rows divided by 1 − h_i, where
-    h_i is the leverage of the row, 1/n for the intercept included. With the centred features
-    Z = U S Vᵀ, all penalties share one eigendecomposition, of the smaller of two matrices:
-
-        Z Zᵀ = U S² Uᵀ:   residuals U (α / (S² + α)) Uᵀ Y,   1 − h = U² (α / (S² + α)) − 1/n
-        Zᵀ Z = V S² Vᵀ:   residuals Y − Z V (VᵀZᵀY / (S² + α)),   h = (Z V)² / (S² + α) + 1/n
-
-    The scales of the features are those of all rows.
+    h_i is the leverage of the row, 1/n for the intercept included. All penalties share one
+    eigendecomposition, of the smaller of two matrices. The scales of the features are those of all
+    rows.
     """
     n, F = features.shape
     standard = _standardise(features)
     offset = targets.mean(axis=0)
-    Y, alphas = targets - offset, np.asarray(ridges, np.float64)
-    weights = np.empty((F, Y.shape[1]))
-    if n <= F:
-        gram = np.zeros((n, n))
-        for _, Z in standard.parts(axis=1):
-            gram += Z @ Z.T
-        S2, U = _eigen(gram)
-        kept, inner = alphas / (S2[:, None] + alphas), U.T @ Y
-        errors = _over_ridges(U, kept, inner) / (U**2 @ kept - 1 / n).T[:, :, None]
-        best = _best(errors)
-        dual = U @ (inner / (S2 + alphas[best])[:, None])
-        for columns, Z in standard.parts(axis=1):
-            weights[columns] = Z.T @ dual
-    else:
-        gram, cross = np.zeros((F, F)), np.zeros_like(weights)
-        for rows, Z in standard.parts(axis=0):
-            gram += Z.T @ Z
-            cross += Z.T @ Y[rows]
-        S2, V = _eigen(gram)
-        inverse, inner = 1 / (S2[:, None] + alphas), V.T @ cross
-        errors = np.empty((len(alphas), *Y.shape))
-        for rows, Z in standard.parts(axis=0):
-            ZV = Z @ V
-            residuals = Y[rows] - _over_ridges(ZV, inverse, inner)
-            errors[:, rows] = residuals / (1 - 1 / n - ZV**2 @ inverse).T[:, :, None]
-        best = _best(errors)
-        weights[:] = V @ (inner * inverse[:, best, None])
+    alphas = np.asarray(ridges, np.float64)
+    solve = _solve_dual if n <= F else _solve_primal
+    weights, errors, best = solve(standard, targets - offset, alphas)
     weights *= standard.inverse[:, None]
     intercept = offset - standard.mean @ weights
-    return RidgeFit(weights, intercept, standard.scale, float(alphas[best]), targets - errors[best])
+    return RidgeFit(weights, intercept, standard.scale, float(alphas[best]), targets - errors)
 
 
 class _Standardised(NamedTuple):
@@ -113,16 +85,60 @@ def _cuts(features: Array, axis: int) -> list[slice]:
     return [slice(start, start + size) for start in range(0, features.shape[axis], size)]
 
 
+def _solve_dual(standard: _Standardised, Y: Array, alphas: Array) -> tuple[Array, Array, int]:
+    """Return the weights and leave-one-out errors of the best penalty, and its position.
+
+    With Z Zᵀ = U S² Uᵀ,   residuals / α = U (UᵀY / (S² + α)) = dual weights,
+                           (1 − h) / α = U² / (S² + α), without the constant vector in U.
+
+    The constant vector has the eigenvalue 0 and belongs to the intercept. Its eigenvalue is moved
+    to the mean of all, because a rounding error of 0 would matter beside a small α.
+    """
+    n = len(Y)
+    gram = np.zeros((n, n))
+    for _, Z in standard.parts(axis=1):
+        gram += Z @ Z.T
+    mean = np.trace(gram) / n
+    gram += mean / n
+    S2, U = _eigen(gram)
+    inverse, inner = 1 / (S2[:, None] + alphas), U.T @ Y
+    remaining = U**2 @ inverse - 1 / (mean + alphas) / n
+
+    def solve(i: int) -> tuple[Array, Array]:
+        dual = U @ (inner * inverse[:, i, None])
+        return dual, dual / remaining[:, i, None]
+
+    best = int(np.argmin([np.sum(solve(i)[1] ** 2) for i in range(len(alphas))]))
+    dual, errors = solve(best)
+    return np.concatenate([Z.T @ dual for _, Z in standard.parts(axis=1)]), errors, best
+
+
+def _solve_primal(standard: _Standardised, Y: Array, alphas: Array) -> tuple[Array, Array, int]:
+    """Return the weights and leave-one-out errors of the best penalty, and its position.
+
+    With Zᵀ Z = V S² Vᵀ,   residuals = Y − Z V (VᵀZᵀY / (S² + α)),   h = (Z V)² / (S² + α) + 1/n.
+    """
+    n, F = standard.features.shape
+    gram, cross = np.zeros((F, F)), np.zeros((F, Y.shape[1]))
+    for rows, Z in standard.parts(axis=0):
+        gram += Z.T @ Z
+        cross += Z.T @ Y[rows]
+    S2, V = _eigen(gram)
+    inverse, inner = 1 / (S2[:, None] + alphas), V.T @ cross
+    remaining, losses = np.empty((n, len(alphas))), np.zeros(len(alphas))
+    for rows, Z in standard.parts(axis=0):
+        ZV = Z @ V
+        remaining[rows] = 1 - 1 / n - ZV**2 @ inverse
+        for i in range(len(alphas)):
+            residuals = Y[rows] - ZV @ (inner * inverse[:, i, None])
+            losses[i] += np.sum((residuals / remaining[rows, i, None]) ** 2)
+    best = int(np.argmin(losses))
+    weights = V @ (inner * inverse[:, best, None])
+    residuals = Y - np.concatenate([Z @ weights for _, Z in standard.parts(axis=0)])
+    return weights, residuals / remaining[:, best, None], best
+
+
 def _eigen(gram: Array) -> tuple[Array, Array]:
-    values, vectors = eigh(gram, driver="evd", overwrite_a=True, check_finite=False)
+    # The transpose is in LAPACK's order, so that the vectors can replace it in memory.
+    values, vectors = eigh(gram.T, driver="evd", overwrite_a=True, check_finite=False)
     return np.maximum(values, 0.0), vectors
-
-
-def _over_ridges(rows: Array, factors: Array, inner: Array) -> Array:
-    """Return rows (n, m) @ (factor · inner (m, K)) for each column of factors: (ridges, n, K)."""
-    return np.stack([rows @ (factor[:, None] * inner) for factor in factors.T])
-
-
-def _best(errors: Array) -> int:
-    """Return the position of the ridge with the smallest mean squared error."""
-    return int(np.argmin(np.mean(errors**2, axis=(1, 2))))
