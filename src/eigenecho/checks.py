@@ -174,15 +174,15 @@ def check_shape(A: Any, name: str, shape: tuple[int, ...], like: str = "") -> No
         raise bad_argument(name, Words(f"shape {np.shape(A)}"), f"shape {shape}{like}")
 
 
-def check_floats(A: Array, name: str, *shape: int | None) -> None:
-    """Raise unless an array is float64, has a shape (None for any length) and is not too large."""
+def check_floats(A: Array, name: str, *shape: int | None, dtype: Any = np.float64) -> None:
+    """Raise unless an array has a dtype and a shape (None for any length), and is not too large."""
     fits = A.ndim == len(shape) and all(
         expected in (None, length) for length, expected in zip(A.shape, shape, strict=True)
     )
-    if not fits or A.dtype != np.float64:
-        got = Words(f"{A.dtype} {A.shape}")
-        raise bad_argument(name, got, f"float64 {tuple(shape)}".replace("None", "any"))
-    if (np.abs(A) > LARGEST_NUMBER).any():
+    if not fits or A.dtype != dtype:
+        expected = f"{np.dtype(dtype)} {tuple(shape)}".replace("None", "any")
+        raise bad_argument(name, Words(f"{A.dtype} {A.shape}"), expected)
+    if (np.abs(A) > np.float64(LARGEST_NUMBER)).any():
         raise bad_argument(name, Words("large numbers"), f"numbers up to {LARGEST_NUMBER:g}")
 
 

@@ -272,7 +272,7 @@ def _check_columns(table: Any, name: str, series: int | None) -> None:
             raise not_numbers(name, f"column {label!r}{which}, of dtype {dtype}", why)
         try:
             column.astype(np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             row, cause = _first_unreadable(column, error)
             shown = f"{_brief(column[row])} {place(row, label, series)}, of dtype {dtype}"
             raise not_numbers(name, shown, cause) from None
@@ -282,7 +282,7 @@ def _first_unreadable(column: Array, error: Exception) -> tuple[int, Exception]:
     for row, value in enumerate(column.tolist()):
         try:
             np.array([value], object).astype(np.float64)
-        except (TypeError, ValueError) as cause:
+        except (TypeError, ValueError, OverflowError) as cause:
             return row, cause
     return 0, error
 

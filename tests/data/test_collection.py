@@ -93,6 +93,16 @@ def test_frames_of_pandas():
     assert_same(read([pd.Series(x) for x in X2]), X2)
 
 
+def test_columns_of_frames_in_a_list_are_channels():
+    frames = [pd.DataFrame(x, columns=["u", "v"]) for x in RAGGED]
+    series = read(frames)
+    assert_same(series, RAGGED)
+    assert series.channels == ("u", "v")
+    with pytest.raises(ValueError, match=r"columns \('v', 'u'\) in series 1"):
+        read([frames[0], frames[1][["v", "u"]]])
+    assert read([x.T for x in frames], "channels_first").channels is None
+
+
 def test_long_frame_is_sorted_by_id_and_time():
     series = read(long_frame(RAGGED))
     order = np.argsort(NAMES)
@@ -157,12 +167,14 @@ def changed(X, where, value):
         (changed(X3, (1, 2, 1), np.inf), "infinity in row 2, column 1 of series 1"),
         ([X2[0], changed(X2[1], 5, -np.inf)], "-infinity in row 5 of series 1"),
         (np.ma.masked_less(X2, 0), "NaN in row"),
+        (list(np.ma.masked_less(X2, 0)), "NaN in row"),
+        (np.full((2, 3), 10**400, object), r"row 0, column 0, .* too large to convert"),
         (X2[:, :1], "at least 2 steps"),
         (X2[:, :0], r"0 feature\(s\)"),
         (X3[:, :1], "at least 2 steps"),
         (X2[:, None], "layout='channels_first'"),
-        ([X2[0], X2[1][:1]], "1 steps in series 1"),
-        ([X2[0], []], "0 steps in series 1"),
+        ([X2[0], X2[1][:1]], r"1 step\(s\) in series 1"),
+        ([X2[0], []], r"0 step\(s\) in series 1"),
         (X2[:0], "0 series"),
         ([], "0 series"),
         (X3[:, :, :0], "0 channels"),
@@ -203,9 +215,10 @@ def test_unknown_layout():
     [
         (lambda frame: frame.drop(columns="ds"), "no column 'ds'"),
         (lambda frame: frame.drop(columns="unique_id"), "no column 'unique_id'"),
+        (lambda frame: frame.set_index(["unique_id", "ds"]), r"no column .* X.reset_index\(\)"),
         (lambda frame: frame.drop(columns=["u", "v"]), "no columns"),
         (lambda frame: frame[:0], "0 series"),
-        (lambda frame: frame[frame.ds < 1], "1 steps in series 'a'"),
+        (lambda frame: frame[frame.ds < 1], r"1 step\(s\) in series 'a'"),
         (lambda frame: pd.concat([frame, frame]), "twice"),
         (lambda frame: frame.assign(u="x"), "real numbers"),
         (lambda frame: frame.assign(u=np.nan), "NaN in row 0, column 'u' of series 'a'"),
@@ -230,6 +243,8 @@ def test_bad_long_frames(change, words):
         (np.array([1, 2, 1, 2], object), np.array([1, 2, 1, 2])),
         (np.array([1.0, 2.0, 1.0, 2.0]), np.array([1.0, 2.0, 1.0, 2.0])),
         (np.array([1, 2, 1, 2], np.int8), np.array([1, 2, 1, 2], np.int8)),
+        (np.array(list("abab"), np.dtypes.StringDType()), np.array(list("abab"))),
+        (np.ma.array([1, 2, 1, 2]), np.array([1, 2, 1, 2])),
     ],
 )
 def test_labels_of_any_type(y, expected):
@@ -255,6 +270,9 @@ def test_labels_of_pandas():
         ([1, 2, np.nan, 2], "nan for series 2"),
         (np.array([np.nan, 1, 2, 3]), "nan for series 0"),
         (np.array([1, np.inf, 2, 3]), "inf for series 1"),
+        (np.array(["a", np.nan, "b", "c"], object), "nan for series 1"),
+        (np.array(["2020", "NaT", "2021", "2022"], "M8[D]"), "NaT for series 1"),
+        (np.ma.array([1, 2, 1, 2], mask=[0, 0, 1, 0]), "None for series 2"),
         ([1, "a", 1, "a"], "text and numbers"),
     ],
 )

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from eigenecho import threads
-from eigenecho.checks import generator
+from eigenecho.checks import check_floats, generator
 from eigenecho.classify.kernel import Bank, make_bank, sample_outputs, shares_above
 from eigenecho.classify.modes import ModeGrid, draw_mixes
 from eigenecho.data.collection import Collection
@@ -60,16 +60,11 @@ class PooledModes:
 
     def __post_init__(self) -> None:
         modes, D = self.grid.size, len(self.scaling.mean)
-        fits = self.thresholds.ndim == 3 and self.thresholds.shape[2] == 2 * modes
-        if not fits or self.thresholds.shape[0] % 2 or not self.thresholds.size:
+        check_floats(self.mixes, "mixes", 2, modes, D, dtype=np.float32)
+        check_floats(self.thresholds, "thresholds", None, None, 2 * modes, dtype=np.float32)
+        if len(self.thresholds) % 2 or not self.thresholds.size:
             got = Words(f"shape {self.thresholds.shape}")
             raise bad_argument("thresholds", got, f"shape (2·phases, J, {2 * modes})")
-        if self.mixes.shape != (2, modes, D):
-            got = Words(f"shape {self.mixes.shape}")
-            raise bad_argument("mixes", got, f"shape (2, {modes}, {D})")
-        if {self.mixes.dtype, self.thresholds.dtype} != {np.dtype(np.float32)}:
-            got = Words(f"{self.mixes.dtype}, {self.thresholds.dtype}")
-            raise bad_argument("mixes, thresholds", got, "float32")
         if np.abs(self.mixes).max() > 1:
             raise bad_argument("mixes", Words("large weights"), "weights from -1 to 1")
 

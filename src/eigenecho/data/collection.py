@@ -14,7 +14,7 @@ from eigenecho.checks import as_array, check_known
 from eigenecho.data.read import MISSING, LongNames, PanelFormat, read_X
 from eigenecho.errors import Words, bad_argument, not_finite, place
 from eigenecho.frames import FrameFormat, to_pandas
-from eigenecho.series import as_table, check_not_empty, to_numbers
+from eigenecho.series import as_table, check_not_empty, column_labels, to_numbers
 from eigenecho.types import Array
 
 LAYOUTS = ("channels_last", "channels_first")
@@ -87,7 +87,7 @@ def read_collection(X: Any, layout: str, id: Hashable, time: Hashable) -> Collec
     X, native = to_pandas(X, "X")
     if isinstance(X, np.ndarray) and X.dtype.kind == "O" and X.ndim == 1:
         X = X.tolist()
-    if hasattr(X, "columns") and {id, time} & set(X.columns):
+    if hasattr(X, "columns") and {id, time} & {*X.columns, *X.index.names}:
         series = _read_long(X, FrameFormat.of(native, id, time), id, time)
     elif isinstance(X, (list, tuple)) and all(
         hasattr(x, "__len__") and not isinstance(x, str) for x in X
@@ -111,7 +111,7 @@ def _read_long(X: Any, format: FrameFormat | None, id: Hashable, time: Hashable)
     check_not_empty(range(len(X)), "X")
     for name, column in {"id": id, "time": time}.items():
         if column not in X.columns:
-            remedy = f"Name the column by {name}=, or drop the other one for one series per row."
+            remedy = f"Name the column by {name}=, or use X.reset_index() if it is in the index."
             raise bad_argument("X", Words(f"no column {column!r}"), "a long frame", remedy)
     import pandas
 
@@ -124,16 +124,22 @@ def _read_long(X: Any, format: FrameFormat | None, id: Hashable, time: Hashable)
 
 def _read_list(X: Sequence[Any], layout: str) -> Collection:
     parts: list[Array] = []
+    channels: tuple[str, ...] = ()
     for i, x in enumerate(X):
         item = x if hasattr(x, "shape") else as_array(x, f"X[{i}]", "a series (T,) or (T, D)")
         is_flat = len(item.shape) == 1
-        item = np.asarray(item).reshape(-1, 1) if is_flat else item
+        item = np.asanyarray(item).reshape(-1, 1) if is_flat else item
         part = to_numbers(as_table(item, "X", i), np.float64)
         parts.append(part.T if layout == "channels_first" and not is_flat else part)
         if parts[-1].shape[1] != parts[0].shape[1]:
             got = Words(f"{parts[-1].shape[1]} channel(s) in series {i}")
             raise bad_argument("X", got, f"{parts[0].shape[1]} channel(s), as in series 0")
-    return _joined(parts)
+        names = tuple(map(str, column_labels(item) or ())) if layout == "channels_last" else ()
+        channels = channels or names
+        if names not in ((), channels):
+            got = Words(f"columns {names} in series {i}")
+            raise bad_argument("X", got, f"{channels}, as in the series before")
+    return _joined(parts, channels or None)
 
 
 def _read_array(X: Any, layout: str) -> Collection:
@@ -172,7 +178,7 @@ def _check(series: Collection) -> None:
     short = series.lengths < SHORTEST
     if short.any():
         i = int(np.argmax(short))
-        got = Words(f"{series.lengths[i]} steps in series {_label(series, i)}")
+        got = Words(f"{series.lengths[i]} step(s) in series {_label(series, i)}")
         raise bad_argument("X", got, f"at least {SHORTEST} steps in each series")
     finite = np.isfinite(series.rows)
     if not finite.all():
@@ -219,17 +225,21 @@ def _labels_by_id(y: Any, ids: Any) -> list[Any]:
 
 
 def _as_labels(y: Any, series: Collection) -> Array:
-    """Return labels as an array of text, numbers or flags, none of which is missing."""
-    labels = np.asarray(y, object) if isinstance(y, (list, tuple)) else np.asarray(y)
-    if labels.dtype.kind in "Of":
-        values = labels.ravel().tolist()
-        absent = [type(v).__name__ in MISSING or v in (np.inf, -np.inf) or v != v for v in values]
-        if any(absent):
-            i = absent.index(True)
-            got = Words(f"{values[i]} for series {_label(series, i)}")
-            raise bad_argument("y", got, "a label for each series", "Drop series without a label.")
+    """Return labels as an array of text, numbers, flags or dates, none of which is missing."""
+    y = y.tolist() if np.ma.is_masked(y) else y
+    labels = np.asarray(y, object if isinstance(y, (list, tuple)) else None)
+    values: Any = labels.ravel()
+    missing = ~np.isfinite(values) if labels.dtype.kind in "fmM" else np.zeros(1, bool)
+    if labels.dtype.kind in "OT":
+        values = values.tolist()
+        missing = np.array([type(v).__name__ in MISSING or v != v for v in values], bool)
+    if missing.any():
+        i = int(np.argmax(missing))
+        got = Words(f"{values[i]} for series {_label(series, i)}")
+        raise bad_argument("y", got, "a label for each series", "Drop series without a label.")
+    if labels.dtype.kind in "OT":
         if len({isinstance(value, str) for value in values}) > 1:
             raise bad_argument("y", Words("text and numbers"), "labels of one type")
-        plain = np.array(values)  # objects of one type
+        plain = np.array(values)
         labels = plain.reshape(labels.shape) if plain.size == labels.size else labels
     return labels

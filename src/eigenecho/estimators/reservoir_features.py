@@ -47,7 +47,10 @@ class SeriesEstimator(BaseEstimator):
 
     def _fit_modes(self, series: Collection) -> PooledModes:
         names = ("time_constants", "frequencies", "phases", "thresholds")
-        counts = [check_count(getattr(self, name), name, "a number", 1) for name in names]
+        counts = [
+            check_count(getattr(self, name), name, f"a number of {name.replace('_', ' ')}", 1)
+            for name in names
+        ]
         check_memory(16 * math.prod(counts), " × ".join(names), counts)
         return fit_modes(series, counts, self.seed)
 

@@ -29,7 +29,7 @@ from eigenecho.schema import from_label, stands_for, to_label
 from eigenecho.spectra import LAWS, Spectrum
 from eigenecho.training import Evidence, GroupEvidence, Settings
 from eigenecho.transition import DelayLine, Dense, Diagonal, Sparse, Transition, as_transition
-from eigenecho.types import NonNegative
+from eigenecho.types import Array, NonNegative
 
 T = TypeVar("T", ReservoirFeatures, ReservoirClassifier)
 
@@ -250,7 +250,7 @@ class StoredFeatures:
 @stands_for(ReservoirClassifier)
 @dataclass(frozen=True, eq=False)
 class StoredClassifier:
-    """A fitted ``ReservoirClassifier``; ``kind`` is the dtype of its classes, "" for text."""
+    """A fitted ``ReservoirClassifier``; ``kind`` is the dtype of its classes."""
 
     modes: PooledModes
     classifier: LinearClassifier
@@ -261,24 +261,26 @@ class StoredClassifier:
     @classmethod
     def of(cls, estimator: ReservoirClassifier) -> StoredClassifier:
         """Return the stored form of a classifier."""
-        classes = estimator.classes_
-        kind = classes.dtype.str if classes.dtype.kind in "biufO" else ""
-        params, labels = Parameters.of(estimator), tuple(classes.tolist())
-        return cls(estimator.modes_, estimator.classifier_, labels, kind, params)
+        labels, kind = _plain_classes(estimator.classes_), estimator.classes_.dtype.str
+        return cls(estimator.modes_, estimator.classifier_, labels, kind, Parameters.of(estimator))
 
     def restored(self) -> ReservoirClassifier:
         """Return the classifier, or raise if the parts do not fit each other."""
-        classes = np.array(self.classes)
-        if self.kind:
-            check_known(np.dtype(self.kind).kind, "kind", "biufO")
-            classes = classes.astype(self.kind)
-        if len(np.unique(classes)) != self.classifier.classes or classes.ndim != 1:
+        check_known(np.dtype(self.kind).kind, "kind", "biufmMU")
+        classes = np.array(self.classes, self.kind)
+        count = len(np.unique(classes))
+        if count != self.classifier.classes or _plain_classes(classes) != self.classes:
             raise bad_argument("classes", self.classes, f"{self.classifier.classes} labels")
         check_shape(self.classifier.scale, "scale", (self.modes.size,))
         estimator = _with_modes(self.params, ReservoirClassifier, self.modes)
         estimator._ridges()  # noqa: SLF001 (it checks the ridge)
         estimator.classes_, estimator.classifier_ = classes, self.classifier
         return estimator
+
+
+def _plain_classes(classes: Array) -> tuple[Hashable, ...]:
+    """Return labels as text, numbers or flags; dates are numbers in the unit of their dtype."""
+    return tuple((classes.astype(int) if classes.dtype.kind in "mM" else classes).tolist())
 
 
 def _with_modes(params: Parameters, kind: type[T], modes: PooledModes) -> T:
