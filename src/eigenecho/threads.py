@@ -45,7 +45,10 @@ def run(task: Callable[[int, int], None], pieces: Sequence[tuple[int, int]]) -> 
 
 
 def mapped(function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
-    """Yield the results of a function for each item, in order, computed on threads."""
+    """Yield the results of a function for each item, in order, on threads if there are several."""
+    if len(items) == 1:
+        yield function(items[0])
+        return
     with ThreadPoolExecutor(thread_count()) as pool:
         yield from pool.map(function, items)
 

@@ -178,7 +178,7 @@ def changed(X, where, value):
         (X2[:0], "0 series"),
         ([], "0 series"),
         (X3[:, :, :0], "0 channels"),
-        ([X3[0], X3[1][:, :1]], r"1 channel\(s\) in series 1"),
+        ([X3[0], X3[1][:, :1]], r"1 channel\(s\) in series 1.*layout='channels_first'"),
         (X2[0], "Reshape your data"),
         ([1.0, 2.0], "Reshape your data"),
         (X3[None], r"shape \(1, 4, 6, 2\)"),

@@ -34,7 +34,7 @@ class LinearClassifier:
     sharpness : float
         Probabilities are softmax(sharpness · decision values).
     accuracy : float
-        Share of the training series that a fit without them classifies correctly.
+        Leave-one-out accuracy on the training series.
     """
 
     weights: Array

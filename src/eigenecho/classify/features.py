@@ -1,4 +1,4 @@
-"""Pooled features of series: the shares of steps at which outputs of modes exceed thresholds."""
+"""Pooled features of series: proportions of steps at which outputs of modes exceed thresholds."""
 
 from __future__ import annotations
 
@@ -109,9 +109,7 @@ class PooledModes:
         def compute(piece: tuple[int, int]) -> Array:
             return task(self._transform(series[slice(*piece)]))
 
-        several = len(pieces) > 1
-        results = threads.mapped(compute, pieces) if several else map(compute, pieces)
-        for (_, done), result in zip(pieces, results, strict=True):
+        for (_, done), result in zip(pieces, threads.mapped(compute, pieces), strict=True):
             if report is not None:
                 report("features", done, len(series))
             yield result

@@ -133,7 +133,9 @@ def _read_list(X: Sequence[Any], layout: str) -> Collection:
         parts.append(part.T if layout == "channels_first" and not is_flat else part)
         if parts[-1].shape[1] != parts[0].shape[1]:
             got = Words(f"{parts[-1].shape[1]} channel(s) in series {i}")
-            raise bad_argument("X", got, f"{parts[0].shape[1]} channel(s), as in series 0")
+            expected = f"{parts[0].shape[1]} channel(s), as in series 0"
+            remedy = "With layout='channels_first', series are (D, T)."
+            raise bad_argument("X", got, expected, remedy)
         names = tuple(map(str, column_labels(item) or ())) if layout == "channels_last" else ()
         channels = channels or names
         if names not in ((), channels):
@@ -150,19 +152,18 @@ def _read_array(X: Any, layout: str) -> Collection:
         remedy = "Reshape your data: X.reshape(1, -1) is a single series."
         raise bad_argument("X", Words(f"shape {shape}") if shape else got, FORMATS, remedy)
     if len(shape) == 3:
-        table = np.asanyarray(table)
-        table = table.transpose(0, 2, 1) if layout == "channels_first" else table
-        shape = table.shape
-        table = table.reshape(shape[0] * shape[1], shape[2])
-    n, T, D = (*shape, 1)[:3]
-    rows = to_numbers(as_table(table, "X"), np.float64).reshape(n * T, D)
+        table = np.asanyarray(table).reshape(shape[0], shape[1] * shape[2])
+    stack = to_numbers(as_table(table, "X"), np.float64).reshape((*shape, 1)[:3])
+    if len(shape) == 3 and layout == "channels_first":
+        stack = stack.transpose(0, 2, 1)
+    n, T, D = stack.shape
     if T < SHORTEST:  # in the words of scikit-learn
         raise ValueError(
             f"X has {T} feature(s) (shape={shape}) while a minimum of {SHORTEST} is required: "
             f"every series needs at least {SHORTEST} steps. Arrays of shape (series, D, T) need "
             "layout='channels_first'."
         )
-    return Collection(np.ascontiguousarray(rows), np.arange(n + 1) * T)
+    return Collection(np.ascontiguousarray(stack).reshape(n * T, D), np.arange(n + 1) * T)
 
 
 def _joined(parts: Sequence[Array], *details: Any) -> Collection:

@@ -87,12 +87,13 @@ class SeriesEstimator(BaseEstimator):
 
 
 class ReservoirFeatures(TransformerMixin, SeriesEstimator):
-    """Transformer of series of any lengths to one row of features each, for any classifier.
+    """Transformer of whole series to one row of features each, for any scikit-learn estimator.
 
     The series drives a grid of linear modes z(t) = λ z(t−1) + u(t), forwards and backwards in
-    time. Each mode is read at several phases, which gives oscillating moving averages of the
-    series and of its increments. A feature is the share of steps at which such an output is above
-    a threshold. The thresholds are quantiles of the outputs for some training series.
+    time. Each mode is read at several phases, which gives moving averages of the series and of its
+    increments, with weights that oscillate and decay. A feature is the proportion of steps at which
+    such an output exceeds a threshold. The thresholds are quantiles of the outputs for some
+    training series.
 
     Parameters
     ----------
@@ -108,9 +109,9 @@ class ReservoirFeatures(TransformerMixin, SeriesEstimator):
         Arrays are (series, T, D) and lists contain (T, D), or (series, D, T) and (D, T) as in
         aeon.
     id, time : str
-        Columns of a long frame. All others are channels.
+        Names of the columns of ids and times in a long frame. All other columns are channels.
     seed : int, Generator or None
-        Seed of the thresholds, and of the mixes of several channels.
+        Seed of the random thresholds and mixes of channels.
 
     Attributes
     ----------
@@ -133,9 +134,9 @@ class ReservoirFeatures(TransformerMixin, SeriesEstimator):
 
     Notes
     -----
-    Of several channels, each mode takes the sum of a random few, with random signs. All channels
-    are scaled by mean and standard deviation over the training set. A series is not normalised, so
-    its level and its size count.
+    With several channels, the input of each mode is the sum of a few random channels with random
+    signs. Each channel is standardised by its mean and standard deviation over the whole training
+    set. Single series are not normalised, so their levels and amplitudes matter.
 
     Examples
     --------
@@ -170,14 +171,15 @@ class ReservoirFeatures(TransformerMixin, SeriesEstimator):
 
     @one_blas_thread()
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Choose the modes for the length of the series, and the thresholds; ``y`` is ignored.
+        """Choose the modes for the median length of the series, and draw the thresholds.
 
         Parameters
         ----------
         X : array (series, T) or (series, T, D), list of arrays (T_i,) or (T_i, D), or long frame
-            Series of at least two steps, without gaps. A long frame has the columns ``id`` and
-            ``time``, and one for each channel. Its rows are sorted by time, and the times are not
-            used otherwise. In a frame without these columns, each row is a series.
+            Series of at least two steps, without missing values. A long frame has the columns
+            ``id`` and ``time``, and one column per channel. Its rows are sorted by time; the times
+            are not used otherwise. In a frame without these columns, each row is a series.
+        y : ignored
         """
         with all_or_nothing(self):
             self.modes_ = self._fit_modes(self._read(X, reset=True))

@@ -35,7 +35,7 @@ class EigenechoClassifier(BaseClassifier):
     ridge : "auto" or float
         Penalty of the standardised features.
     random_state : int, RandomState or None
-        Seed of the thresholds, and of the mixes of several channels.
+        Seed of the random thresholds and mixes of channels.
 
     Attributes
     ----------
