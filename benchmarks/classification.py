@@ -1,10 +1,12 @@
 """Compare classifiers on labelled sets of series: accuracy, and CPU time of fit and predict.
 
     python benchmarks/classification.py FOLDER [--only NAME …] [--seeds 3] [--write]
+    python benchmarks/classification.py --memory 10000 1000
 
 ``classifiers/sets.py`` describes the formats of FOLDER, which may also be a single file. Every run
 is stored, so an interrupted benchmark can be resumed, and the other libraries run only once.
 ``make bench-classification BENCH=FOLDER`` installs aeon into ``.venv-aeon`` and runs this script.
+The second form measures the memory of our classifier for this many series and steps.
 """
 
 # ruff: noqa: E402
@@ -23,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from classifiers.memory import print_memory
 from classifiers.methods import METHODS, OURS, PEER, available, identity, run
 from classifiers.page import compared, losses, overall, page, speed
 from classifiers.scores import Results, SetScore
@@ -37,25 +40,30 @@ ROUNDS = 3
 def parse(words: Sequence[str] | None = None) -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER", help="folders or files")
+    parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help="folders or files")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="names of sets")
     parser.add_argument("--methods", nargs="+", choices=METHODS, help="default: all installed")
     parser.add_argument("--seeds", type=int, default=3, help="number of seeds (default: 3)")
     parser.add_argument("--write", action="store_true", help="write the page in docs")
     parser.add_argument("--results", type=Path, default=ROOT / "results" / "classification",
                         help="folder of stored results")  # fmt: skip
+    parser.add_argument("--memory", nargs=2, type=int, metavar=("SERIES", "STEPS"),
+                        help="only measure the memory of our classifier")  # fmt: skip
     return parser.parse_args(words)
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run the benchmark and return the exit code."""
     args = parse(words)
+    if args.memory:
+        print_memory(*args.memory)
+        return 0
     found: dict[str, LabelledSet] = {}
     for folder in args.folders:
         found = {s.name: s for s in read_sets(folder, args.only)} | found
     sets = [found[name] for name in sorted(found)]
     if not sets:
-        print(f"no sets in {', '.join(map(str, args.folders))}")
+        print("no sets found: pass folders or files with labelled sets")
         return 2
     methods = args.methods or [name for name in METHODS if available(name)]
     results = Results(args.results / "runs.json")

@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 
 import classification
 from classifiers import methods
+from classifiers.memory import METHODS, measure
 from classifiers.methods import OURS, PEER, SMALL
 from classifiers.page import page
 from classifiers.scores import Comparison, Results, SetScore
@@ -93,10 +94,18 @@ def test_page(folder):
     }
     speeds = {name: {"20 × 50": SetScore(1.0, 0.5, 0.2)} for name in scores}
     text = page(sets, scores, speeds, seeds=3)
-    assert "On 1 sets that were not used for any choice" in text
+    assert "On 1 sets that were not used to choose the settings" in text
     assert "0 wins, 0 ties and 1 losses" in text
     assert "| Plane* | 8 / 8 | 1 | 20 | 90.00 | 95.00 | 90.00 |" in text
     assert "Other (5.0), Plane (5.0)" in text
     assert "Plane" in DESIGN
     del scores[PEER]["Plane"]
     assert "| 90.00 | – |" in page(sets, scores, speeds, seeds=3)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_memory_of_many_series(method):
+    seconds, extra, features = measure(method, 30, 20)
+    assert seconds > 0
+    assert extra >= 0
+    assert features == 4 * 30 * 7680 / 2**20

@@ -18,8 +18,8 @@ SHOWN_LOSSES = 5
 PROTOCOL = """- **Splits and seeds.** Official training and test splits; accuracies are means over {seeds} seeds.
 - **Methods.** `ee.ReservoirClassifier` with default settings and with 1024 features (8 time constants, 4 frequencies,
   2 phases, 4 thresholds), and the classifiers of aeon with their default settings.
-- **Choices.** The grid of modes, the thresholds and the range of ridges were chosen on a random half of 32 sets,
-  drawn before the first experiment and marked by *. The other sets were evaluated after that.
+- **Choice of settings.** The grid of modes, the thresholds and the range of ridges were chosen on a random half of 32
+  sets, drawn before the first experiment and marked by *. The other sets were evaluated afterwards.
 - **Unequal lengths.** Means are over the sets that all methods support. aeon's classifiers do not support series of
   unequal lengths; these sets are at the end of the last table.
 - **Time.** CPU seconds of `fit` and `predict`, summed over all sets, on one thread. The methods take turns on each set.
@@ -54,8 +54,8 @@ def summarise(sets: Sequence[LabelledSet], scores: Scores) -> str:
     other, ours = ([scores[method][s.name].accuracy for s in kept] for method in (PEER, OURS))
     comparison = Comparison.of(ours, other)
     return (
-        f"On {len(kept)} sets that were not used for any choice, the mean accuracy of "
-        f"`ee.ReservoirClassifier` is {mean(ours):.2%},\nand that of aeon's {PEER} is "
+        f"On {len(kept)} sets that were not used to choose the settings, the mean accuracy of "
+        f"`ee.ReservoirClassifier` is\n{mean(ours):.2%}, and that of aeon's {PEER} is "
         f"{mean(other):.2%}: {comparison.wins} wins, {comparison.ties} ties and "
         f"{comparison.losses} losses (Wilcoxon signed-rank test: p = {comparison.p_value:.2f}).\n"
     )
@@ -64,7 +64,7 @@ def summarise(sets: Sequence[LabelledSet], scores: Scores) -> str:
 def overall(sets: Sequence[LabelledSet], scores: Scores) -> str:
     """Return a table with one row per method."""
     groups = {
-        "chosen on*": [s for s in sets if s.name in DESIGN],
+        "used for choices*": [s for s in sets if s.name in DESIGN],
         "other sets": [s for s in sets if s.name not in DESIGN],
         "all sets": list(sets),
     }

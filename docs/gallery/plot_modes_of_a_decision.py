@@ -2,9 +2,10 @@
 Which time scales does a decision use?
 ======================================
 
-A classifier on modes can show which time constants and frequencies separate two classes. Here, the
-classes differ in a short vibration that is hidden in slow, strong movements, as in the signal of a
-machine with a worn bearing. The weights, drawn over the grid of modes, point at the vibration.
+The weights of a classifier show which time constants and frequencies separate two classes. Here,
+the classes differ in a short vibration that is hidden in slow, strong movements, as in the signal
+of a machine with a worn bearing. A plot of the weights over the grid of modes reveals the
+vibration.
 """
 
 import matplotlib.pyplot as plt
@@ -43,10 +44,9 @@ axes[1].set_xlabel("step")
 figure.tight_layout()
 
 # %%
-# The weights of the standardised features have the axes of ``feature_shape_``: input, phase,
-# threshold, direction, time constant and frequency. Their root sum of squares over the first four
-# leaves one number for each mode. The largest ones are modes with the period of the vibration and
-# time constants of about its duration.
+# The axes of the weights are those of ``feature_shape_``: input, phase, threshold, direction, time
+# constant and frequency. The norm over the first four axes gives one number per mode. The largest
+# numbers belong to modes that oscillate with about the period of the vibration.
 
 weights = (classifier.coef_ * classifier.feature_scale_).reshape(classifier.feature_shape_)
 importance = np.sqrt((weights**2).sum(axis=(0, 1, 2, 3)))
@@ -58,11 +58,11 @@ points = axis.scatter(tau, periods, c=importance, s=90, cmap="viridis", edgecolo
 axis.axhline(period, color="C3", linewidth=1, label="period of the vibration")
 axis.set(xscale="log", yscale="log", xlabel="time constant, steps", ylabel="period, steps")
 axis.legend()
-figure.colorbar(points, label="weight")
+figure.colorbar(points, label="norm of the weights")
 figure.tight_layout()
 
 # %%
-# Weights of single classes, directions or inputs are parts of the same array. For example, the
-# share of the squared weights on features of the increments, which suppress slow movements:
+# Weights of single directions or inputs are slices of the same array. For example, most of the
+# squared weights belong to features of the increments, which suppress slow movements:
 
 print(f"increments: {np.sum(weights[1] ** 2) / np.sum(weights**2):.0%} of the squared weights")
