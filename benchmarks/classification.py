@@ -4,7 +4,7 @@
     python benchmarks/classification.py --memory 10000 1000
 
 ``classifiers/sets.py`` describes the formats of FOLDER, which may also be a single file. Every run
-is stored, so an interrupted benchmark can be resumed, and the other libraries run only once.
+is stored, so an interrupted benchmark can be resumed, and MultiRocket and Hydra run only once.
 ``make bench-classification BENCH=FOLDER`` installs aeon into ``.venv-aeon`` and runs this script.
 The second form measures the memory of our classifier for this many series and steps.
 """

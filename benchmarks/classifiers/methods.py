@@ -52,8 +52,14 @@ def available(name: str) -> bool:
 
 
 def identity(name: str) -> str:
-    """Return what the results of a method depend on besides the data and the seed."""
-    return source_digest() if name in (OURS, SMALL) else f"aeon {version('aeon')}"
+    """Return what the results of a method depend on besides the data and the seed.
+
+    The peer runs again whenever our source code changes, so that both are timed in the same run.
+    """
+    if name in (OURS, SMALL):
+        return source_digest()
+    peer = f", timed with {source_digest()}" if name == PEER else ""
+    return f"aeon {version('aeon')}{peer}"
 
 
 def run(name: str, labelled: LabelledSet, seed: int) -> dict[str, Any]:

@@ -22,7 +22,8 @@ PROTOCOL = """- **Splits and seeds.** Official training and test splits; accurac
   sets, drawn before the first experiment and marked by *. The other sets were evaluated afterwards.
 - **Unequal lengths.** Means are over the sets that all methods support. aeon's classifiers do not support series of
   unequal lengths; these sets are at the end of the last table.
-- **Time.** CPU seconds of `fit` and `predict`, summed over all sets, on one thread. The methods take turns on each set.
+- **Time.** CPU seconds of `fit` and `predict`, summed over all sets, on one thread. eigenecho and MiniRocket take turns
+  on each set, in one run. The times of the other methods may be from an earlier run on the same machine.
 """  # noqa: E501
 
 
@@ -40,7 +41,7 @@ def page(sets: Sequence[LabelledSet], scores: Scores, speeds: Scores, seeds: int
         losses(common, scores),
         "## Speed\n",
         "CPU seconds of `fit` and `predict` on simulated series of two classes (series × steps), "
-        "the smallest of three rounds in\nwhich the methods take turns.\n",
+        "the smallest of three\nrounds. The methods take turns as above.\n",
         speed(speeds),
         "## All sets\n",
         by_set(sets, scores),

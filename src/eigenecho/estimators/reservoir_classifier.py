@@ -40,8 +40,8 @@ class ReservoirClassifier(ClassifierMixin, SeriesEstimator):
         Number of phases of each mode.
     thresholds : int
         Number of thresholds of each output. The defaults give 7680 features; 8 time constants, 4
-        frequencies, 2 phases and 4 thresholds give 1024. These are about four times faster to fit,
-        five times faster to predict, and half a percentage point less accurate.
+        frequencies, 2 phases and 4 thresholds give 1024. These are three to five times faster to
+        fit, five times faster to predict, and half a percentage point less accurate.
     ridge : "auto" or float
         Penalty of the standardised features. "auto" compares 17 from 1e-2 to 1e6.
     layout : {"channels_last", "channels_first"}
