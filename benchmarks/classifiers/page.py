@@ -23,7 +23,7 @@ PROTOCOL = """- **Splits and seeds.** Official training and test splits; accurac
 - **Unequal lengths.** Means are over the sets that all methods support. aeon's classifiers do not support series of
   unequal lengths; these sets are at the end of the last table.
 - **Time.** CPU seconds of `fit` and `predict`, summed over all sets, on one thread. eigenecho and MiniRocket take turns
-  on each set, in one run. The times of the other methods may be from an earlier run on the same machine.
+  on each set, in one run. The times of the other methods may be from an earlier run.
 """  # noqa: E501
 
 
