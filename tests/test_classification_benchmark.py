@@ -107,5 +107,5 @@ def test_page(folder):
 def test_memory_of_many_series(method):
     seconds, extra, features = measure(method, 30, 20)
     assert seconds > 0
-    assert extra >= 0
+    assert extra < 1000  # MiB, and may be slightly negative: the counters of Linux are approximate
     assert features == 4 * 30 * 7680 / 2**20
