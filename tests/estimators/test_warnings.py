@@ -78,8 +78,8 @@ CALLS = {
     "an estimator's forecast": lambda m, path: m["loud"].forecast(300),
     "no finite score": lambda m, p: ee.search(network(), {"sr": [0.5]}, 1e160 * X, X, refit=False),
     "an unstable winner": lambda m, path: ee.search(network(), {"sr": [1.2]}, X, X),
-    "nothing to learn from": lambda m, path: ee.Forecaster().fit(X[:5, 0]),
-    "origins without rows": lambda m, path: ee.Forecaster().backtest(X[:14, 0], origins=4),
+    "nothing to learn from": lambda m, path: ee.Forecaster(1).fit(X[:5, 0]),
+    "origins without rows": lambda m, path: ee.Forecaster(1).backtest(X[:14, 0], origins=4),
     "a basis that is none": lambda m, path: ee.diagonalize(*GIVEN, form="diagonal"),
 }
 

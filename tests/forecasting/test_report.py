@@ -178,7 +178,7 @@ def test_python_code_reproduces_the_forecast():
     assert text == "ee.Forecaster(horizon=7, strategy='direct', seasons=[12, 4])"
     again = eval(text, {"ee": ee})
     assert again.get_params() == {**forecaster.get_params(), "progress": False}
-    assert constructor_call(ee.Forecaster()) == "ee.Forecaster(horizon=1)"
+    assert constructor_call(ee.Forecaster(1)) == "ee.Forecaster(horizon=1)"
     assert "spectrum=spectrum" in constructor_call(quick())
 
 

@@ -221,9 +221,10 @@ class Panel:
     def forecast(self, horizon: int, results: Results) -> Any:
         """Return results of the rows after the end in the caller's format.
 
-        Results are forecasts, with or without lower and upper bounds, or quantiles only. Arrays
-        are (H,), (H, D) or a list of (H,), ``Forecast`` tuples with bounds, and have a last axis
-        for quantiles. Frames have one column per result: forecast, lower, upper, q0.1, ….
+        Results are forecasts, with or without bounds, or quantiles only. Arrays are (H,), (H, D)
+        or a list of (H,), ``Forecast`` tuples with bounds (one per level if the names of bounds
+        contain levels), and have a last axis for quantiles. Frames have one column per result:
+        forecast, lower, upper, lower_80, q0.1, ….
         """
         if self.form.is_array:
             if "forecast" not in results:
@@ -231,9 +232,10 @@ class Panel:
                 return self._arrays([np.stack(quantiles, axis=1) for quantiles in series])
             if len(results) == 1:
                 return self._arrays(results["forecast"])
-            if self.form.kind == "list":
-                return list(map(Forecast, *results.values()))
-            return Forecast(*map(self._arrays, results.values()))
+            mean, *bounds = results.values()
+            pairs = zip(bounds[::2], bounds[1::2], strict=True)
+            levels = [self._interval(mean, lower, upper) for lower, upper in pairs]
+            return levels[0] if "lower" in results else levels
         clocks = [history.clock for history in self.histories]
         after = {clock: clock.ahead(horizon) for clock in dict.fromkeys(clocks)}
         if self.form.kind == "long":
@@ -264,6 +266,12 @@ class Panel:
             labels = labels.fillna("y")
         forecasts = {"forecast": [part.ravel() for part in values]}
         return self._long(labels, {"cutoff": cutoffs, self.form.names.time: times}, forecasts)
+
+    def _interval(self, *results: Any) -> Any:
+        """Return forecasts with their bounds: one ``Forecast``, or a list of them for a list."""
+        if self.form.kind == "list":
+            return list(map(Forecast, *results))
+        return Forecast(*map(self._arrays, results))
 
     def _arrays(self, results: Any) -> Any:
         if self.form.kind == "single":

@@ -92,8 +92,9 @@ class Forecaster(BaseEstimator):
     ----------
     seasons_ : tuple of int
         Seasons, in rows.
-    expected_error_ : float, or array (D,)
-        Mean absolute error over the horizon on the validation rows, one for each series.
+    expected_error_ : float, array (D,) or pandas Series
+        Mean absolute error over the horizon on the validation rows: one number for each series,
+        labelled by its id or column if y is a DataFrame.
     members_ : list of dict
         Members of the ensemble, best first.
 
@@ -114,7 +115,7 @@ class Forecaster(BaseEstimator):
 
     def __init__(
         self,
-        horizon: int = 1,
+        horizon: int | None = None,
         *,
         strategy: str = "auto",
         seasons: Sequence[int] | None = None,
@@ -131,6 +132,8 @@ class Forecaster(BaseEstimator):
         progress: bool = False,
         seed: Seed = 0,
     ) -> None:
+        if horizon is None:  # one step, the least, is seldom what is wanted
+            raise TypeError("Missing horizon: expected a number of steps, as in Forecaster(12).")
         self.horizon = horizon
         self.strategy = strategy
         self.seasons = seasons
@@ -185,7 +188,7 @@ class Forecaster(BaseEstimator):
         X: Any = None,
         context: Any = None,
         context_X: Any = None,
-        interval: float | None = None,
+        interval: float | Sequence[float] | None = None,
         quantiles: Sequence[float] | None = None,
     ) -> Any:
         """Forecast the rows after the end of y, or of another ``context``.
@@ -200,7 +203,7 @@ class Forecaster(BaseEstimator):
             Other rows to forecast from, of the same or of other series, each in its own units.
         context_X : like X of ``fit``
             Additional columns at the rows of the context.
-        interval : float in ]0, 1[, optional
+        interval : float in ]0, 1[, or list of them, optional
             Coverage of prediction intervals.
         quantiles : list of floats in ]0, 1[, optional
             Quantiles to return instead of the forecast.
@@ -209,7 +212,9 @@ class Forecaster(BaseEstimator):
         -------
         array (H,) or (H, D), list of (H,), Series or DataFrame
             Same container as y. With ``interval`` a ``Forecast(mean, lower, upper)``, or columns
-            forecast, lower and upper; with ``quantiles`` a last axis, or a column for each.
+            forecast, lower and upper; with a list of levels such as [0.8, 0.95] a list of
+            ``Forecast``, or columns forecast, lower_80, upper_80, lower_95 and upper_95. With
+            ``quantiles`` a last axis, or a column for each.
 
         Warns
         -----
@@ -218,7 +223,7 @@ class Forecaster(BaseEstimator):
         """
         fitted, panel = self._fitted, self._fitted.panel
         steps = self._steps(horizon)
-        levels = _levels(interval, quantiles)
+        levels = _levels(interval, quantiles)  # by name
         if context is not None:
             panel = panel.read_context(context, context_X)
         elif context_X is not None:
@@ -228,13 +233,13 @@ class Forecaster(BaseEstimator):
             return panel.forecast(steps, {"forecast": forecasts})
         if fitted.bands is None:
             raise ValueError(f"{NO_ERRORS}. Forecast without intervals, or fit more rows.")
-        bands = [fitted.quantiles(panel, i, f, levels) for i, f in enumerate(forecasts)]
-        if levels != [0.5]:
+        places = list(levels.values())
+        bands = [fitted.quantiles(panel, i, f, places) for i, f in enumerate(forecasts)]
+        if places != [0.5]:
             flat = sum(np.all(b == f[:, None]) for b, f in zip(bands, forecasts, strict=True))
             warn_zero_width(int(flat), len(panel), "series")
-        names = [f"q{level!r}" for level in levels] if interval is None else ["lower", "upper"]
         results = {} if interval is None else {"forecast": forecasts}
-        results |= {name: [band[:, j] for band in bands] for j, name in enumerate(names)}
+        results |= {name: [band[:, j] for band in bands] for j, name in enumerate(levels)}
         return panel.forecast(steps, results)
 
     @takes_tensors
@@ -397,10 +402,15 @@ class Forecaster(BaseEstimator):
 
     @property
     def expected_error_(self) -> Any:
-        """Mean absolute error over the horizon on the validation rows."""
-        errors = self._fitted.expected_errors
+        """Mean absolute error over the horizon on the validation rows, by id for DataFrames."""
+        errors, panel = self._fitted.expected_errors, self._fitted.panel
         if errors is None:
             raise AttributeError(f"{NO_ERRORS}.")
+        if panel.form.kind in ("wide", "long"):
+            import pandas
+
+            labels = panel.labels if panel.form.shared else panel.labels.rename(self.id)
+            return pandas.Series(errors, labels, name="expected_error")
         return errors if len(errors) > 1 else float(errors[0])
 
     @property
@@ -470,17 +480,26 @@ def _bar(visible: bool) -> AbstractContextManager[Callable[[str, int, int], obje
     return bar(True) if visible else nullcontext()
 
 
-def _levels(interval: float | None, quantiles: Any) -> list[float]:
-    """Return the levels of the quantiles to compute."""
+def _levels(interval: Any, quantiles: Any) -> dict[str, float]:
+    """Return the levels of the quantiles to compute, by name."""
     if interval is not None and quantiles is not None:
         raise bad_argument("quantiles", quantiles, "None if interval is given")
-    if interval is not None:
-        check_coverage(interval)
-        return [0.5 - interval / 2, 0.5 + interval / 2]
-    if quantiles is None:
-        return []
-    levels = np.atleast_1d(quantiles).tolist()
-    valid = bool(levels) and all(is_finite_number(q) and 0 < q < 1 for q in levels)
-    if not valid or len(set(levels)) < len(levels):
-        raise bad_argument("quantiles", quantiles, "different numbers in ]0, 1[")
-    return [float(level) for level in levels]
+    if quantiles is not None:
+        levels = np.atleast_1d(quantiles).tolist()
+        valid = bool(levels) and all(is_finite_number(q) and 0 < q < 1 for q in levels)
+        if not valid or len(set(levels)) < len(levels):
+            raise bad_argument("quantiles", quantiles, "different numbers in ]0, 1[")
+        return {f"q{level!r}": float(level) for level in levels}
+    coverages = {"": interval}
+    if interval is None:
+        coverages = {}
+    elif np.ndim(interval):
+        coverages = {f"_{100 * check_coverage(level):.12g}": level for level in interval}
+        if not coverages or len(coverages) < len(interval):
+            raise bad_argument("interval", interval, "different coverages in ]0, 1[")
+    sides = {"lower": -0.5, "upper": 0.5}
+    return {
+        side + name: 0.5 + sign * check_coverage(coverage)
+        for name, coverage in coverages.items()
+        for side, sign in sides.items()
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
+from inspect import signature
 from types import NoneType
 from typing import Any, TypeVar
 
@@ -66,7 +67,7 @@ class Parameters:
 
     def restored(self, kind: type, D_in: int | None = None) -> Any:
         """Return an estimator of a kind, fitted on ``D_in`` features if this is not None."""
-        expected = set(kind().get_params(deep=False))
+        expected = set(signature(kind).parameters)
         if self.plain.keys() != expected:
             raise bad_argument("params", self.plain, f"the parameters {sorted(expected)}")
         params = {name: _from_plain(value, name) for name, value in self.plain.items()}

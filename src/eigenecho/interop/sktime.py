@@ -133,7 +133,7 @@ class EigenechoForecaster(BaseForecaster):
         # Check the rows before they are stored.
         panel = fitted.panel.read_context(self._up_to_now(rows), columns, name="y", X_name="X")
         if update_params:
-            self.forecaster_.fitted_ = fitted.on(panel)
+            self.forecaster_.fitted_ = fitted.update(panel)
         self._rows, self._columns = rows, columns
         return self
 

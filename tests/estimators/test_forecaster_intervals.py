@@ -1,0 +1,120 @@
+"""Prediction intervals of several levels, in every format of y."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import eigenecho as ee
+from eigenecho.types import Forecast
+from optional import optional
+
+pd = optional("pandas")
+pl = optional("polars")
+pa = optional("pyarrow")
+
+SPECTRUM = ee.Spectrum([0.95, 0.5], [0.3 + 0.8j])
+BOUNDS = ["lower_80", "upper_80", "lower_95", "upper_95"]
+
+
+def walks(rows=60, width=2, seed=0):
+    return np.random.default_rng(seed).normal(size=(rows, width)).cumsum(axis=0)
+
+
+def wide():
+    days = pd.date_range("2024-01-01", periods=60, name="ds")
+    return pd.DataFrame(walks(), days, columns=["a", "b"])
+
+
+def long():
+    frame = wide().reset_index().melt("ds", var_name="unique_id", value_name="y")
+    return frame[["unique_id", "ds", "y"]]
+
+
+def fitted(y):
+    return ee.Forecaster(3, spectrum=SPECTRUM, seasons=[7]).fit(y)
+
+
+# Horizon ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("arguments", [{}, {"horizon": None}, {"strategy": "direct"}])
+def test_horizon_is_required(arguments):
+    with pytest.raises(
+        TypeError, match=r"horizon: expected a number of steps, as in Forecaster\(12\)"
+    ):
+        ee.Forecaster(**arguments)
+
+
+def test_clones_keep_the_horizon():
+    forecaster = ee.Forecaster(4, seasons=[7])
+    assert clone(forecaster).get_params() == forecaster.get_params()
+    assert forecaster.set_params(horizon=5).horizon == 5
+
+
+# Levels -------------------------------------------------------------------------------------------
+
+
+def test_arrays_give_one_forecast_per_level():
+    forecaster = fitted(walks()[:, 0])
+    levels = forecaster.predict(interval=[0.8, 0.95])
+    assert all(isinstance(level, Forecast) for level in levels)
+    for level, share in zip(levels, [0.8, 0.95], strict=True):
+        for got, expected in zip(level, forecaster.predict(interval=share), strict=True):
+            assert np.array_equal(got, expected)
+    narrow, broad = levels
+    assert np.all(broad.lower < narrow.lower)
+    assert np.all(narrow.upper < broad.upper)
+
+
+def test_columns_and_lists_of_arrays():
+    y = walks()
+    (columns,) = fitted(y).predict(interval=[0.9])
+    assert columns.lower.shape == (3, 2)
+    ((first, second),) = fitted(list(y.T)).predict(interval=(0.9,))
+    assert first.upper.shape == second.upper.shape == (3,)
+
+
+@pytest.mark.parametrize("make", [lambda: wide()["a"], long])
+def test_columns_are_named_by_level(make):
+    forecaster = fitted(make())
+    got = forecaster.predict(interval=[0.8, 0.95])
+    assert [*got.columns][-5:] == ["forecast", *BOUNDS]
+    for share in (80, 95):
+        one = forecaster.predict(interval=share / 100)
+        for side in ("lower", "upper"):
+            assert np.array_equal(got[f"{side}_{share}"], one[side])
+
+
+def test_wide_frames_name_series_and_level():
+    got = fitted(wide()).predict(interval=[0.8, 0.975])
+    names = ["forecast", "lower_80", "upper_80", "lower_97.5", "upper_97.5"]
+    assert [*got.columns] == [(series, name) for series in "ab" for name in names]
+
+
+def test_levels_of_polars_and_arrow_frames():
+    rows = fitted(pl.from_pandas(long())).predict(interval=[0.8, 0.95])
+    assert rows.columns == ["unique_id", "ds", "forecast", *BOUNDS]
+    rows = fitted(pa.Table.from_pandas(wide().reset_index())).predict(interval=[0.8])
+    assert rows.column_names[1:4] == ["a_forecast", "a_lower_80", "a_upper_80"]
+
+
+@pytest.mark.parametrize("interval", [[], [0.8, 0.8], [0.8, 1.0], [0.8, "0.9"], 1.2, "0.9", [80]])
+def test_invalid_levels(interval):
+    with pytest.raises(ValueError, match="interval"):
+        fitted(walks()[:, 0]).predict(interval=interval)
+
+
+# Expected errors ----------------------------------------------------------------------------------
+
+
+def test_expected_errors_are_labelled_by_id():
+    arrays = fitted(walks()).expected_error_
+    assert type(arrays) is np.ndarray
+    for frame in (wide(), long()):
+        errors = fitted(frame).expected_error_
+        assert errors.index.tolist() == ["a", "b"]
+        np.testing.assert_array_equal(errors, arrays)
+    assert fitted(long()).expected_error_.index.name == "unique_id"
+    assert type(fitted(wide()["a"]).expected_error_) is float
