@@ -367,7 +367,7 @@ def test_page_is_not_written_if_forecasts_are_missing(tmp_path, plain):
 
 
 def test_measurements_are_not_claims():
-    measure = {"drawn_tables", "long_horizon", "on_a_gpu", "real_series", "which_spectrum"}
+    measure = {"drawn_tables", "long_horizon", "on_a_gpu", "public_panels", "real_series"}
     assert not measure & {job.name for job in claims()}
 
 

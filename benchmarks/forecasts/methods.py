@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -56,38 +57,41 @@ def lagged(values: np.ndarray, horizon: int, season: int) -> Prediction:
     return Prediction(lag_ridge.fit(values, horizon, season).forecast(values))
 
 
-def auto_theta(values: np.ndarray, horizon: int, season: int) -> Prediction:
-    """Forecast by AutoTheta, which removes seasons by itself."""
+def theta_model(season: int) -> Any:
+    """Return AutoTheta, which removes seasons by itself."""
     from statsforecast.models import AutoTheta
 
-    return _statsforecast(AutoTheta(season_length=season), values, horizon)
+    return AutoTheta(season_length=season)
 
 
-def auto_ets(values: np.ndarray, horizon: int, season: int) -> Prediction:
-    """Forecast by AutoETS, after MSTL for seasons above 24."""
+def ets_model(season: int) -> Any:
+    """Return AutoETS, after MSTL for seasons above 24."""
     from statsforecast.models import MSTL, AutoETS
 
     if season > 24:
         trend = AutoETS(season_length=1, model="ZZN")
-        return _statsforecast(MSTL(season_length=season, trend_forecaster=trend), values, horizon)
-    return _statsforecast(AutoETS(season_length=season), values, horizon)
+        return MSTL(season_length=season, trend_forecaster=trend)
+    return AutoETS(season_length=season)
 
 
-def auto_arima(values: np.ndarray, horizon: int, season: int) -> Prediction:
-    """Forecast by AutoARIMA, after MSTL for seasons above 24."""
+def arima_model(season: int) -> Any:
+    """Return AutoARIMA, after MSTL for seasons above 24."""
     from statsforecast.models import MSTL, AutoARIMA
 
     if season > 24:
-        trend = AutoARIMA(season_length=1)
-        return _statsforecast(MSTL(season_length=season, trend_forecaster=trend), values, horizon)
-    model = AutoARIMA(season_length=season, approximation=season > 12)
-    return _statsforecast(model, values, horizon)
+        return MSTL(season_length=season, trend_forecaster=AutoARIMA(season_length=1))
+    return AutoARIMA(season_length=season, approximation=season > 12)
 
 
-def _statsforecast(model, values: np.ndarray, horizon: int) -> Prediction:
-    percent = round(100 * COVERAGE)
-    forecast = model.fit(values).predict(h=horizon, level=[percent])
-    return Prediction(forecast["mean"], forecast[f"lo-{percent}"], forecast[f"hi-{percent}"])
+def of_statsforecast(model: Callable[[int], Any]) -> Method:
+    """Return the method that forecasts by a model of statsforecast."""
+
+    def forecast(values: np.ndarray, horizon: int, season: int) -> Prediction:
+        percent = round(100 * COVERAGE)
+        result = model(season).fit(values).predict(h=horizon, level=[percent])
+        return Prediction(result["mean"], result[f"lo-{percent}"], result[f"hi-{percent}"])
+
+    return forecast
 
 
 def eigenecho(values: np.ndarray, horizon: int, season: int) -> Prediction:
@@ -120,9 +124,9 @@ METHODS: dict[str, Method] = {
     "drift": drift,
     "seasonal naive": seasonal_naive,
     "lag ridge": lagged,
-    "AutoTheta": auto_theta,
-    "AutoETS": auto_ets,
-    "AutoARIMA": auto_arima,
+    "AutoTheta": of_statsforecast(theta_model),
+    "AutoETS": of_statsforecast(ets_model),
+    "AutoARIMA": of_statsforecast(arima_model),
     OURS: eigenecho,
     TOLD: eigenecho_told,
 }

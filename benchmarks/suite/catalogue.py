@@ -16,7 +16,8 @@ from suite.record import Record
 
 HERE = Path(__file__).resolve().parent.parent
 APART = (
-    "drawn_tables", "dysts_systems", "long_horizon", "on_a_gpu", "real_series", "which_spectrum",
+    "drawn_tables", "dysts_systems", "long_horizon", "on_a_gpu", "public_panels", "real_series",
+    "which_spectrum",
 )  # fmt: skip
 """Scripts that report results without testing a claim; some need packages, data or a GPU."""
 

@@ -51,12 +51,14 @@ def cpu_model() -> str:
 
 
 def source_digest() -> str:
-    """Return a digest of the source code, because versions only change at releases."""
+    """Return a digest of the source code and its data, as versions only change at releases."""
     import eigenecho
 
     root = Path(eigenecho.__file__).parent
     digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
+    for path in sorted(
+        p for p in root.rglob("*") if p.is_file() and p.parent.name != "__pycache__"
+    ):
         digest.update(path.relative_to(root).as_posix().encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]

@@ -1,0 +1,40 @@
+"""Tables of the accuracy on public sets, in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from forecasts.panel_methods import OURS
+from forecasts.panel_scores import SetScore
+from forecasts.panel_sets import PanelSet
+
+Summary = Mapping[str, Mapping[str, SetScore]]
+"""Scores by method and set; sets with missing forecasts are left out."""
+
+MEASURES = {"MASE": "mase", "sMAPE": "smape", "WQL": "wql", "seconds per series": "seconds"}
+FORMATS = {"mase": ".3f", "smape": ".2f", "wql": ".4f", "seconds": ".2g"}
+
+
+def report(sets: Sequence[PanelSet], scores: Summary) -> str:
+    """Return a table for each measure."""
+    return "\n".join(table(title, name, sets, scores) for title, name in MEASURES.items())
+
+
+def table(title: str, measure: str, sets: Sequence[PanelSet], scores: Summary) -> str:
+    """Return one measure, with one row per method and one column per set."""
+    rows = [
+        f"| {title} | {' | '.join(s.name for s in sets)} |",
+        "|---|" + "---:|" * len(sets),
+    ]
+    for method, by_set in scores.items():
+        cells = [_cell(by_set.get(s.name), measure) for s in sets]
+        rows.append(f"| {_label(method)} | {' | '.join(cells)} |")
+    return "\n".join([*rows, ""])
+
+
+def _cell(score: SetScore | None, measure: str) -> str:
+    return "–" if score is None else format(getattr(score, measure), FORMATS[measure])
+
+
+def _label(method: str) -> str:
+    return f"**eigenecho, {method}**" if method in OURS else method
