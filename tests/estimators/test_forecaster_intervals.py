@@ -118,3 +118,38 @@ def test_expected_errors_are_labelled_by_id():
         np.testing.assert_array_equal(errors, arrays)
     assert fitted(long()).expected_error_.index.name == "unique_id"
     assert type(fitted(wide()["a"]).expected_error_) is float
+
+
+# Plots --------------------------------------------------------------------------------------------
+
+
+def test_plot_has_one_panel_per_series():
+    pytest.importorskip("matplotlib")
+    forecaster = ee.Forecaster(3, spectrum=SPECTRUM).fit(walks(width=6))
+    assert len(forecaster.plot().axes) == 4
+    figure = forecaster.plot([5, 0], interval=[0.95, 0.5])
+    expected = forecaster.predict(interval=[0.95, 0.5])
+    for ax, series in zip(figure.axes, [5, 0], strict=True):
+        lines = {line.get_label(): line.get_ydata() for line in ax.lines}
+        np.testing.assert_array_equal(lines["forecast"], expected[0].mean[:, series])
+        np.testing.assert_array_equal(lines["observed"], walks(width=6)[:, series])
+        for area, (_, lower, upper) in zip(ax.collections, expected, strict=True):
+            edges = area.get_paths()[0].vertices[:, 1]
+            assert edges.min() == lower[:, series].min()
+            assert edges.max() == upper[:, series].max()
+        assert [area.get_label() for area in ax.collections] == ["95% interval", "50% interval"]
+
+
+def test_plot_of_a_series_with_known_columns():
+    pytest.importorskip("matplotlib")
+    y, X = walks()[:57].T
+    forecaster = ee.Forecaster(3, spectrum=SPECTRUM).fit(y, X)
+    (ax,) = forecaster.plot(X=[1.0, 0.0, 0.0], interval=None).axes
+    line = next(line for line in ax.lines if line.get_label() == "forecast")
+    assert np.array_equal(line.get_ydata(), forecaster.predict(X=[1.0, 0.0, 0.0]))
+    assert not ax.collections
+
+
+def test_plot_of_unknown_series():
+    with pytest.raises(ValueError, match=r"series='c' is not known\. Known: a, b"):
+        fitted(wide()).plot(["c"])

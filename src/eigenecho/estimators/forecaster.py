@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from eigenecho import storage
+from eigenecho import plots, storage
 from eigenecho.arrays import resolve_device, takes_tensors
 from eigenecho.checks import (
     check_count,
@@ -25,17 +25,21 @@ from eigenecho.clients import on_client
 from eigenecho.data.origins import origins as rows_of
 from eigenecho.data.origins import together
 from eigenecho.data.panel import Panel, read
-from eigenecho.errors import Words, bad_argument
+from eigenecho.errors import Words, bad_argument, unknown_name
 from eigenecho.forecasting.backtest import Backtest, run_backtest
 from eigenecho.forecasting.candidates import runner
 from eigenecho.forecasting.fit import FittedForecaster, fit, warn_zero_width
-from eigenecho.forecasting.report import constructor_call, contents, write
+from eigenecho.forecasting.report import constructor_call, contents, outlook_of, write
 from eigenecho.forecasting.seasons import IN_ROWS
 from eigenecho.forecasting.selection import ForecastConfig
+from eigenecho.plots.outlook import outlook
 from eigenecho.progress import bar
 from eigenecho.spectra import Spectrum
 from eigenecho.threads import mapped
 from eigenecho.types import Seed
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 NO_ERRORS = "there are no validation errors: y has too few rows, or none observed at its end"
 
@@ -319,6 +323,47 @@ class Forecaster(BaseEstimator):
                 report=report,
                 finished=shown if callable(shown) else None,
             )
+
+    @takes_tensors
+    def plot(
+        self,
+        series: Sequence[Hashable] | None = None,
+        *,
+        X: Any = None,
+        interval: float | Sequence[float] | None = 0.9,
+        width: float = 9.0,
+    ) -> Figure:
+        """Plot the last rows of series with their forecasts and prediction intervals.
+
+        Parameters
+        ----------
+        series : list of ids or columns, optional
+            Series to plot; the first four by default. Numbers for arrays.
+        X : as in ``predict``
+            Columns known ahead.
+        interval : float in ]0, 1[, or list of them, or None
+            Coverage of prediction intervals.
+        width : float
+            Width of the figure, in inches.
+
+        Examples
+        --------
+        >>> import eigenecho as ee, numpy as np
+        >>> y = np.sin(2 * np.pi * np.arange(96) / 12) + np.random.default_rng(0).normal(0, 0.1, 96)
+        >>> figure = ee.Forecaster(12).fit(y).plot(interval=[0.5, 0.9])
+        """
+        fitted = self._fitted
+        _levels(interval, None)
+        levels = [] if interval is None else np.atleast_1d(interval).tolist()
+        horizon, panel, numbers = fitted.config.horizon, fitted.panel, fitted.measures.numbers
+        shown = list(numbers)[: plots.MOST_SERIES] if series is None else list(series)
+        for name in shown:
+            if name not in numbers:
+                raise unknown_name("series", name, map(str, numbers))
+        forecasts = fitted.forecast(panel, horizon, panel.future(X, horizon))
+        places = [numbers[name] for name in shown]
+        parts = [outlook_of(fitted, i, forecasts[i], levels) for i in places]
+        return outlook(parts, width=width)
 
     @takes_tensors
     def report(

@@ -54,7 +54,8 @@ def contents(
     """
     panel, errors = fitted.panel, fitted.expected_errors
     order = list(range(len(panel))) if errors is None else list(np.argsort(-errors))
-    drawn = [_outlook(fitted, i, forecasts[i], interval) for i in order[:DRAWN]]
+    levels = [] if interval is None else [interval]
+    drawn = [outlook_of(fitted, i, forecasts[i], levels) for i in order[:DRAWN]]
     times, ahead = panel.histories[order[0]].times, drawn[0].ahead
     return {
         "fitted": fitted,
@@ -65,7 +66,7 @@ def contents(
         "rows": sum(len(history) for history in panel.histories),
         "unobserved": sum(int(np.isnan(history.values).sum()) for history in panel.histories),
         "interval": interval,
-        "picture": _picture(drawn, interval or 0.0),
+        "picture": _picture(drawn),
         "error": "" if errors is None else f"{errors[order[0]]:.3g}",
         "listed": _list(fitted, forecasts, order[:LISTED]),
         "forecasts": [_forecast(part) for part in drawn],
@@ -78,25 +79,25 @@ def _name(history: History) -> str:
     return "y" if history.name is None else str(history.name)
 
 
-def _outlook(
-    fitted: FittedForecaster, series: int, forecast: Array, interval: float | None
+def outlook_of(
+    fitted: FittedForecaster, series: int, forecast: Array, intervals: Sequence[float]
 ) -> Outlook:
-    """Return the last rows of a series and its forecast."""
-    panel, lower, upper = fitted.panel, None, None
+    """Return the last rows of a series, its forecast (H,) and prediction intervals."""
+    panel, bounds = fitted.panel, {}
     history = panel.histories[series]
-    if interval is not None and fitted.bands is not None:
-        levels = [0.5 - interval / 2, 0.5 + interval / 2]
-        lower, upper = fitted.quantiles(panel, series, forecast, levels).T
+    for level in intervals if fitted.bands is not None else ():
+        sides = [0.5 - level / 2, 0.5 + level / 2]
+        bounds[level] = fitted.quantiles(panel, series, forecast, sides)
     rows = min(len(history), max(BEFORE * len(forecast), FEWEST), MOST)
     times, ahead = history.times[-rows:], history.clock.ahead(len(forecast))
-    return Outlook(_name(history), times, history.values[-rows:], ahead, forecast, lower, upper)
+    return Outlook(_name(history), times, history.values[-rows:], ahead, forecast, bounds)
 
 
-def _picture(parts: Sequence[Outlook], interval: float) -> pages.Picture:
+def _picture(parts: Sequence[Outlook]) -> pages.Picture:
     caption = "The last observed values and the forecast."
-    if parts[0].lower is not None:
-        caption += f" The shaded area is the {100 * interval:.3g}% prediction interval."
-    return pages.picture(lambda width: outlook(parts, interval, width=width), caption)
+    for level in parts[0].bounds:
+        caption += f" The shaded area is the {100 * level:.3g}% prediction interval."
+    return pages.picture(lambda width: outlook(parts, width=width), caption)
 
 
 def _list(
@@ -119,9 +120,9 @@ def _list(
 def _forecast(part: Outlook) -> dict[str, Any]:
     """Return the forecast of a series as a table, without the middle if it is long."""
     numbers, finest = [part.forecast], None
-    if part.lower is not None and part.upper is not None:
-        numbers += [part.lower, part.upper]
-        finest = float(np.min(part.upper - part.lower)) / 2
+    for bounds in part.bounds.values():
+        numbers += [*bounds.T]
+        finest = float(np.min(bounds[:, 1] - bounds[:, 0])) / 2
     columns = [pages.format_numbers(column, finest or None) for column in numbers]
     rows = [list(row) for row in zip(texts(part.ahead), *columns, strict=True)]
     if len(rows) > LONG:

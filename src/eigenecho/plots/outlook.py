@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -35,8 +36,8 @@ class Outlook(NamedTuple):
         The observed rows.
     ahead, forecast : arrays (H,)
         Times and values of the forecast.
-    lower, upper : arrays (H,) or None
-        Prediction interval.
+    bounds : mapping of float to array (H, 2)
+        Lower and upper bounds of prediction intervals, by their coverage.
     """
 
     name: str
@@ -44,18 +45,15 @@ class Outlook(NamedTuple):
     values: Array
     ahead: Any
     forecast: Array
-    lower: Array | None = None
-    upper: Array | None = None
+    bounds: Mapping[float, Array] = MappingProxyType({})
 
 
-def outlook(parts: Sequence[Outlook], interval: float, *, width: float = 9.0) -> Figure:
+def outlook(parts: Sequence[Outlook], *, width: float = 9.0) -> Figure:
     """Draw one panel per series, with its forecast.
 
     Parameters
     ----------
     parts : list of Outlook
-    interval : float
-        Nominal coverage of the prediction intervals.
     width : float
         Width of the figure in inches.
 
@@ -72,15 +70,17 @@ def outlook(parts: Sequence[Outlook], interval: float, *, width: float = 9.0) ->
         draw_observed(ax, times, part.values)
         draw_forecast(ax, ahead, part.forecast, "forecast")
         draw_origin(ax, times[-1])
-        if part.lower is not None:
-            draw_intervals(ax, [(ahead, part.lower, part.upper)], interval)
+        # The widest interval is drawn first and cut; narrower ones lie inside and are darker.
+        for number, level in enumerate(sorted(part.bounds, reverse=True)):
+            draw_intervals(ax, [(ahead, *part.bounds[level].T)], level, 0.16 + 0.12 * number)
         format_dates(ax, ticks)
         if len(parts) > 1:
             ax.set_title(part.name, fontsize=10, loc="left", parse_math=False)
         else:
             ax.set_ylabel(part.name, parse_math=False)
     lines, names = axes[0].get_legend_handles_labels()
-    figure.legend(lines, names, loc="outside upper left", ncols=3, **LEGEND)
+    ncols = 3 if width < NARROW else len(names)
+    figure.legend(lines, names, loc="outside upper left", ncols=ncols, **LEGEND)
     return figure
 
 
@@ -113,7 +113,9 @@ def draw_forecast(
     ax.plot(times, values, label=label, color=color, **(default | style))
 
 
-def draw_intervals(ax: Axes, blocks: Iterable[tuple[Any, Any, Any]], interval: float) -> None:
+def draw_intervals(
+    ax: Axes, blocks: Iterable[tuple[Any, Any, Any]], interval: float, alpha: float = 0.16
+) -> None:
     """Shade prediction intervals, one (times, lower, upper) per forecast; a bar for one step.
 
     Call this after drawing the lines: intervals that are much wider are cut.
@@ -122,9 +124,10 @@ def draw_intervals(ax: Axes, blocks: Iterable[tuple[Any, Any, Any]], interval: f
     label = f"{100 * interval:.3g}% interval"
     for times, lower, upper in blocks:
         if len(times) == 1:
-            ax.vlines(times, lower, upper, color=VERMILLION, alpha=0.3, linewidth=4, label=label)
+            style: dict[str, Any] = {"color": VERMILLION, "alpha": 2 * alpha, "linewidth": 4}
+            ax.vlines(times, lower, upper, label=label, **style)
         else:
-            style: dict[str, Any] = {"color": VERMILLION, "alpha": 0.16, "linewidth": 0}
+            style = {"color": VERMILLION, "alpha": alpha, "linewidth": 0}
             ax.fill_between(times, lower, upper, label=label, zorder=1, **style)
         label = "_more"
     low, high = ax.get_ylim()
