@@ -62,6 +62,15 @@ def test_halves_and_samples_of_series(folder):
     assert {item.name for item in yearly.sample("design", 1).items} < design
 
 
+def test_halves_follow_one_generator_per_file(folder):
+    rng = np.random.default_rng(7)
+    for s in read_sets(folder):
+        order = [str(i) for i in rng.permutation(len(s.items))]
+        middle = len(order) // 2
+        for half, names in zip(HALVES, (order[:middle], order[middle:]), strict=True):
+            assert {item.name for item in s.sample(half).items} == set(names)
+
+
 def test_tables_end_with_windows(tmp_path):
     pd = pytest.importorskip("pandas")
     dates = pd.date_range("2020-01-01", periods=1000, freq="h")

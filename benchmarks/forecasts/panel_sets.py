@@ -7,6 +7,9 @@ A folder may contain
 - ``NAME.csv`` or ``NAME.csv.gz``: a column ``date`` and numeric columns, each of them a series. As
   in GIFT-Eval, windows of one horizon at the end of the table are forecast, each from all rows
   before it.
+
+The series of each set have a random order, drawn by one generator per file with seed 7, set by set.
+The first half of this order is used for design choices, the second one for reports.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,6 +50,7 @@ PERIODS = {
 """Seasons as in M4 and horizons as in GIFT-Eval."""
 
 HALVES = ("design", "report")
+SEED = 7
 TEST_SHARE, MOST_WINDOWS = 0.1, 20
 """Windows of a table cover this share of its rows, and are at most this many, as in GIFT-Eval."""
 
@@ -65,11 +70,12 @@ class Item:
 
 @dataclass(frozen=True, eq=False)
 class PanelSet:
-    """Series of one period."""
+    """Series of one period, and their names in random order."""
 
     name: str
     period: Period
     items: tuple[Item, ...]
+    order: tuple[str, ...]
 
     @property
     def horizon(self) -> int:
@@ -86,14 +92,13 @@ class PanelSet:
 
     def sample(self, half: str | None = None, count: int | None = None) -> PanelSet:
         """Return a random half of the series, or ``count`` of them, always the same ones."""
-        names = list(dict.fromkeys(item.name for item in self.items))
-        order = [names[i] for i in np.random.default_rng(0).permutation(len(names))]
+        order = self.order
         if half is not None:
             middle = len(order) // 2
             order = order[:middle] if half == "design" else order[middle:]
-        chosen = set(order[:count])
-        items = tuple(item for item in self.items if item.name in chosen)
-        return PanelSet(self.name, self.period, items)
+        order = order[:count]
+        items = tuple(item for item in self.items if item.name in order)
+        return PanelSet(self.name, self.period, items, order)
 
 
 def read_sets(folder: Path) -> list[PanelSet]:
@@ -109,6 +114,7 @@ def read_competition(path: Path) -> list[PanelSet]:
     with opened(path, "rt", encoding="utf-8") as file:
         by_period = json.load(file)
     name = path.name.split(".")[0]
+    rng = np.random.default_rng(SEED)
     sets = []
     for key, parts in by_period.items():
         if key not in PERIODS:
@@ -118,7 +124,8 @@ def read_competition(path: Path) -> list[PanelSet]:
             Item(str(i), np.array(train, float), np.array(test, float))
             for i, (train, test) in enumerate(pairs)
         )
-        sets.append(PanelSet(f"{name} {key.lower()}", PERIODS[key], items))
+        order = _random_order([item.name for item in items], rng)
+        sets.append(PanelSet(f"{name} {key.lower()}", PERIODS[key], items, order))
     return sets
 
 
@@ -146,4 +153,9 @@ def read_table(path: Path) -> PanelSet:
         for name, column in zip(frame.columns, values.T, strict=True):
             test = column[origin : origin + horizon]
             items.append(Item(str(name), column[:origin], test, window))
-    return PanelSet(path.name.split(".")[0], period, tuple(items))
+    order = _random_order([str(name) for name in frame.columns], np.random.default_rng(SEED))
+    return PanelSet(path.name.split(".")[0], period, tuple(items), order)
+
+
+def _random_order(names: Sequence[str], rng: np.random.Generator) -> tuple[str, ...]:
+    return tuple(names[i] for i in rng.permutation(len(names)))
