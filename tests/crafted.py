@@ -41,8 +41,8 @@ DTYPES = {
 STRANGE = [
     None, True, False, 0, 1, -1, 2, 7, 2**31, 2**63, -(2**63), 10**12, 10**400, 0.5, 1.5, -0.0,
     1e308, 5e-324, -1e308, float("nan"), float("inf"), float("-inf"), "", "1", "0.5", "float32",
-    "float64", "complex128", "O", "qr", "Gram", "matrix", "golden", "identity", "größe", "\ud800",
-    "\0x", "\0t2024", "\0tNaT", '\0u["a", 1]',
+    "float64", "complex128", "O", "<U500000000", "<M8[ns]", "qr", "Gram", "matrix", "golden",
+    "identity", "größe", "\ud800", "\0x", "\0t2024", "\0tNaT", '\0u["a", 1]',
     [], [1], [0.5, "a"], [[1.0]], [1e-3] * 40, {}, {"a": 1}, {"numpy": "float32"}, [None],
 ]  # fmt: skip
 
@@ -135,6 +135,23 @@ def forecasters():
     ]
 
 
+def classifiers():
+    """Return classifiers with labels of several types, and features of a long frame."""
+    import pandas as pd
+
+    rng = np.random.default_rng(3)
+    X, codes = rng.normal(size=(12, 9, 2)), np.arange(12) % 3
+    frame = pd.DataFrame({"unique_id": np.repeat(codes, 5), "ds": np.arange(60), "größe": 1.0})
+    counts = dict(time_constants=2, frequencies=2, phases=2, thresholds=1, seed=0)
+    labels = (
+        np.array(["a", "größe", "c"]),
+        np.arange(3) > 0,
+        np.array(["2020", "2021", "2022"], "M8[D]"),
+    )
+    fits = [ee.ReservoirClassifier(**counts).fit(X, kinds[codes]) for kinds in labels]
+    return [*fits, ee.ReservoirFeatures(**counts, layout="channels_first").fit(frame)]
+
+
 def converted(form):
     rng = np.random.default_rng(1)
     weights = rng.normal(size=(2, 8)), rng.normal(size=(9, 2))
@@ -168,7 +185,7 @@ def templates():
         for spectrum in ("golden", matrix(0.3), matrix(0.15), matrix()):
             options = {"input_bias": True, "seed": 0, "spectrum": spectrum}
             objects.append((ee.DiagonalReservoir(8, **options).fit(WAVES), {}))
-    objects += [(forecaster, {}) for forecaster in forecasters()]
+    objects += [(estimator, {}) for estimator in (*forecasters(), *classifiers())]
     results = []
     with tempfile.TemporaryDirectory() as folder:
         for saved, options in objects:
@@ -518,6 +535,24 @@ def use_reservoir(reservoir):
     repr(reservoir)
 
 
+def use_features(features):
+    from sklearn.base import clone
+
+    X = np.ones((3, 6, 6))[:, :, : features.n_features_in_]
+    X = X.transpose(0, 2, 1) if features.layout == "channels_first" else X
+    if hasattr(features, "transform"):
+        results = features.transform(X)
+        assert results.shape == (3, len(features.get_feature_names_out()))
+    else:
+        results = features.predict_proba(X)
+        assert results.shape == (3, len(features.classes_))
+        assert set(features.predict(X)) <= set(features.classes_)
+        finite(features.decision_function(X), features.coef_, features.intercept_)
+    finite(results)
+    repr(features)
+    clone(features)
+
+
 def use_forecaster(forecaster):
     from sklearn.base import clone
 
@@ -556,6 +591,8 @@ USES = {
     "Learner": use_learner,
     "DiagonalReservoir": use_reservoir,
     "Forecaster": use_forecaster,
+    "ReservoirFeatures": use_features,
+    "ReservoirClassifier": use_features,
 }
 
 

@@ -320,6 +320,7 @@ GAPPY[3, 4] = np.nan
         (X, 0 * Y, {}, "one class, 0"),
         (X, None, {}, "requires y to be passed"),
         (X, Y[:5], {}, "5 labels"),
+        (X, {"a": 1, "b": 2}, {}, "<dict> is invalid: expected 40 labels, .* need a long frame"),
         (X, X[:, 0], {}, "Unknown label type: continuous"),
         (X, np.where(Y, np.nan, 1.0), {}, "nan for series 1"),
         (X, np.stack([Y, Y], axis=1), {}, "1d array"),
@@ -331,6 +332,7 @@ GAPPY[3, 4] = np.nan
         (X, Y, {"ridge": "loo"}, "ridge='loo'"),
         (X, Y, {"ridge": np.inf}, "ridge=inf"),
         (X, Y, {"layout": "aeon"}, "layout='aeon' is not known"),
+        (X, Y, {"id": ["a"]}, r"id=\['a'\] is invalid: expected the name of a column"),
         (X, Y, {"seed": -1}, "seed=-1"),
     ],
 )  # fmt: skip
@@ -345,7 +347,10 @@ def test_bad_input_leaves_nothing_behind(X, y, options, words):
     with pytest.raises(ValueError, match=words):
         kept.set_params(**options).fit(X, y)
     np.testing.assert_array_equal(
-        kept.set_params(**SMALL, seed=0, layout="channels_last").predict(waves()[0]), expected
+        kept.set_params(**SMALL, seed=0, layout="channels_last", id="unique_id").predict(
+            waves()[0]
+        ),
+        expected,
     )
 
 
@@ -442,6 +447,15 @@ def test_classifier_is_restored_exactly(labels, tmp_path):
     np.testing.assert_array_equal(back.fit(RAGGED, labels[Y3]).coef_, classifier.coef_)
 
 
+def test_width_of_labels_in_files_is_ignored(tmp_path):
+    """A small file must not make the classes take gigabytes."""
+    path = tmp_path / "c"
+    fitted(X, np.array(["a", "bcd"])[Y]).save(path)
+    kind, arrays, values = storage.read(path)
+    storage.write(path, kind, arrays, values | {"kind": "<U500000000"})
+    assert ee.load(path).classes_.dtype == "<U3"
+
+
 def test_two_classes_and_flags_in_files(tmp_path):
     classifier = fitted(X, Y == 1)
     classifier.save(tmp_path / "c")
@@ -496,6 +510,7 @@ def array(name, make):
         entry("classifier", "sharpness", 0.0),
         entry("classifier", "ridge", -1.0),
         entry("params", "plain", "layout", "x"),
+        entry("params", "plain", "id", ["x"]),
         entry("params", "plain", "seed", -1),
         entry("params", "plain", "ridge", 0),
         entry("params", "plain", "units", 3),

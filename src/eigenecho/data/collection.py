@@ -78,9 +78,17 @@ class Collection:
         return self.format.write(frame.rename(columns=str), self.ids.name, ())
 
 
+def check_options(layout: Any, id: Any, time: Any) -> None:
+    """Raise if a layout is not known, or if ``id`` or ``time`` cannot be the name of a column."""
+    check_known(layout, "layout", LAYOUTS)
+    for name, column in {"id": id, "time": time}.items():
+        if not isinstance(column, Hashable):
+            raise bad_argument(name, column, "the name of a column")
+
+
 def read_collection(X: Any, layout: str, id: Hashable, time: Hashable) -> Collection:
     """Read series from arrays, lists or a long frame with the columns ``id`` and ``time``."""
-    check_known(layout, "layout", LAYOUTS)
+    check_options(layout, id, time)
     _refuse_tensors(X, "X")
     if hasattr(X, "toarray"):
         raise ValueError("X is sparse: expected a dense array. Use X.toarray().")
@@ -203,9 +211,10 @@ def read_labels(y: Any, series: Collection) -> Array:
     if series.ids is not None:
         return _as_labels(_labels_by_id(y, series.ids), series)
     labels = _as_labels(y, series)
-    if labels.ndim == 1 and len(labels) != len(series):
-        got = Words(f"{len(labels)} labels")
-        raise bad_argument("y", got, f"{len(series)}, one for each series")
+    if labels.shape[:1] != (len(series),):
+        got = Words(f"{len(labels)} labels" if labels.ndim else type(y).__name__)
+        remedy = "Labels by id need a long frame, whose columns are named by id= and time=."
+        raise bad_argument("y", got, f"{len(series)} labels, one for each series", remedy)
     return labels
 
 

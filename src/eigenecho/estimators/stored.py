@@ -12,7 +12,7 @@ import numpy as np
 
 from eigenecho.checks import check_known, check_range, check_shape, check_units, generator
 from eigenecho.classify import LinearClassifier, PooledModes
-from eigenecho.data.collection import LAYOUTS
+from eigenecho.data.collection import check_options
 from eigenecho.data.stored import StoredPanel
 from eigenecho.errors import Words, bad_argument, warn
 from eigenecho.estimators.diagonal_reservoir import DiagonalReservoir
@@ -267,8 +267,9 @@ class StoredClassifier:
 
     def restored(self) -> ReservoirClassifier:
         """Return the classifier, or raise if the parts do not fit each other."""
-        check_known(np.dtype(self.kind).kind, "kind", "biufmMU")
-        classes = np.array(self.classes, self.kind)
+        dtype = np.dtype(self.kind)
+        check_known(dtype.kind, "kind", "biufmMU")
+        classes = np.array(self.classes, "U" if dtype.kind == "U" else dtype)  # "U" is not padded
         count = len(np.unique(classes))
         if count != self.classifier.classes or _plain_classes(classes) != self.classes:
             raise bad_argument("classes", self.classes, f"{self.classifier.classes} labels")
@@ -287,7 +288,7 @@ def _plain_classes(classes: Array) -> tuple[Hashable, ...]:
 def _with_modes(params: Parameters, kind: type[T], modes: PooledModes) -> T:
     """Return an estimator of series with these modes, or raise if its parameters are invalid."""
     estimator = params.restored(kind, modes.channels)
-    check_known(estimator.layout, "layout", LAYOUTS)
+    check_options(estimator.layout, estimator.id, estimator.time)
     generator(estimator.seed)
     estimator.modes_ = modes
     return estimator
