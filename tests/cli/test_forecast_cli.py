@@ -275,7 +275,7 @@ def test_quiet_prints_nothing(data, tmp_path, monkeypatch):
     ("options", "said"),
     [
         (("--target", "walks"), "Did you mean 'walk'?"),
-        (("--target", "day"), "line 2 says '2021-01-01'"),
+        (("--target", "day"), "line 2 contains '2021-01-01'"),
         (("--target", "walk", "--time", "walk"), "'walk' is named twice"),
         (("--target", "sales <b>", "--time", "walk"), "regular step"),
         (("--target", "walk", "--horizon", "150"), "Use --horizon 96"),
@@ -500,7 +500,7 @@ def test_numbers_that_are_too_large_are_one_line(data, tmp_path, size):
     frame.to_csv(path, index=False)
     answer = invoke(path, "--target", "walk", "--horizon", H, "--out", tmp_path / "r.html")
     assert answer.exit_code == 2
-    assert f"line 35 says '{size}'" in answer.output
+    assert f"line 35 contains '{size}'" in answer.output
 
 
 def test_a_forecast_that_overflows_ends_with_1(data, tmp_path, monkeypatch):

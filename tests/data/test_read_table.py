@@ -133,7 +133,9 @@ DOTTED = [f"{day:02d}.01.2023" for day in range(1, 6)]
     "cells", [["987", "1.061", "1.102", "", "1.250"], ["1.061", "2.102", "-13.250", "+999.125"]]
 )
 def test_points_that_may_separate_thousands_are_refused(tmp_path, sep, dates, cells):
-    with pytest.raises(ValueError, match=r"'sales' is ambiguous.* line \d says '1\.061'") as error:
+    with pytest.raises(
+        ValueError, match=r"'sales' is ambiguous.* line \d contains '1\.061'"
+    ) as error:
         loaded(tmp_path, written(sep, dates, cells))
     assert "--decimal . for decimal points, --decimal , for thousands" in str(error.value)
 
@@ -171,11 +173,13 @@ def test_one_clear_number_is_enough(tmp_path, cell):
 )
 def test_cells_that_are_no_numbers(tmp_path, cell):
     data = written(";", ISO, ["1.061", cell, "2.062", "3.063", "4.064"])
-    with pytest.raises(ValueError, match="cells that are not numbers: line 3 says"):
+    with pytest.raises(ValueError, match="cells that are not numbers: line 3 contains"):
         loaded(tmp_path, data, decimal=",")
 
 
-@pytest.mark.parametrize("mark", ["NA", "n/a", "-", ".", "NULL", "NaN", "?", "None", ""])
+@pytest.mark.parametrize(
+    "mark", ["NA", "n/a", "-", ".", "NULL", "NaN", "?", "None", "", "n.a.", "—", r"\N"]
+)
 def test_marks_of_missing_values(tmp_path, mark):
     series = loaded(tmp_path, written(";", ISO, ["1", mark, "2", "3.5", "4"]), gaps="fill")
     np.testing.assert_array_equal(values(series), [1, np.nan, 2, 3.5, 4])
@@ -191,8 +195,8 @@ LINES = "date,sales\n" + "".join(f"2023-01-{d:02d},{d}.5\n" for d in range(1, 31
         ("date,sales\n", {}, ["is empty"]),
         ("1,2\n3,4\n", {}, ["no header", "--skip-rows"]),
         ("2023-01-01,a\n2023-01-02,b\n", {}, ["no header"]),
-        (LINES.replace("7.5", "shut", 1), {}, ["line 8 says 'shut'", "--gaps fill"]),
-        (LINES.replace("7.5", "inf", 1), {}, ["line 8 says 'inf'"]),
+        (LINES.replace("7.5", "shut", 1), {}, ["line 8 contains 'shut'", "--gaps fill"]),
+        (LINES.replace("7.5", "inf", 1), {}, ["line 8 contains 'inf'"]),
         (LINES.replace("7.5", '"7,5"', 1), {}, ["'7,5'", "Correct them"]),
         (
             "date;sales\n2023-01-01;7,500\n2023-01-02;8\n", {},
@@ -209,10 +213,10 @@ LINES = "date,sales\n" + "".join(f"2023-01-{d:02d},{d}.5\n" for d in range(1, 31
         (LINES.replace("7.5", "", 1), {}, ["empty at line 8 (2023-01-07)", "--gaps fill"]),
         (LINES.replace("date,sales", "sales,sales"), {}, ["2 columns have this name"]),
         (LINES.replace("sales", "sale"), {}, ["'sales' is not known", "Did you mean 'sale'?"]),
-        (LINES.replace("2023-01-07", "soon"), {}, ["line 8 says 'soon'", "--time"]),
+        (LINES.replace("2023-01-07", "soon"), {}, ["line 8 contains 'soon'", "--time"]),
         (LINES.replace("2023-01-07", ""), {}, ["'date' is empty at line 8"]),
         (LINES + "2023-01-07,1\n", {}, ["line 8 (2023-01-07); line 32 (2023-01-07)", "--id"]),
-        (LINES + "Total,465\n", {}, ["line 32 says 'Total'"]),
+        (LINES + "Total,465\n", {}, ["line 32 contains 'Total'"]),
         (LINES + "Total,465\n", {"time": "none"}, ["line 32 is a total"]),
         (LINES.replace("sales", "sales,").replace(".5", ",5"), {}, ["without a name", "--sep"]),
         (
@@ -222,13 +226,13 @@ LINES = "date,sales\n" + "".join(f"2023-01-{d:02d},{d}.5\n" for d in range(1, 31
         (LINES.replace("2023-01-07", "2023-01-07 01:23"), {}, ["no regular step", "line 8"]),
         (
             LINES.replace("\n", ",says\n", 1).replace(".5\n", '.5,"a\nb"\n').replace("7.5", "x"),
-            {}, ["line 14 says 'x'"],
+            {}, ["line 14 contains 'x'"],
         ),
         (LINES.replace("date", '"da\nte"').replace("7.5", "7,5", 1), {}, ["line 9 has 3 cells"]),
         (LINES.replace("7.5", '"7.5', 1), {}, ["from line 8"]),
         ("date,sales\n" + "2023-01-01,5\n2023-01-02,5\n2023-01-03,5\n", {}, ["constant"]),
         ("date,sales\n2023-01-01,\n2023-01-02,\n2023-01-03,\n", {}, ["no numbers"]),
-        (LINES.replace("7.5", "1e308", 1), {}, ["above 1e+150", "line 8 says '1e308'"]),
+        (LINES.replace("7.5", "1e308", 1), {}, ["above 1e+150", "line 8 contains '1e308'"]),
         (LINES, {"inputs": "sales"}, ["'sales' is named twice"]),
         (LINES, {"id": "shop"}, ["--id='shop' is not known"]),
     ],
@@ -291,7 +295,7 @@ def test_parquet_columns_of_all_kinds(tmp_path, monkeypatch):
     assert series.y.index.equals(pd.DatetimeIndex(DAYS[:3], name="day"))
     np.testing.assert_array_equal(values(series), [1, np.nan, 3])
     np.testing.assert_array_equal(series.X, [[1, 1.5], [0, np.nan], [1, 2.5]])
-    with pytest.raises(ValueError, match="row 0 says 'a'"):
+    with pytest.raises(ValueError, match="row 0 contains 'a'"):
         parquet(monkeypatch, tmp_path, data, "name")
 
 
@@ -389,7 +393,9 @@ def test_numbers_as_times(tmp_path):
     quarters = loaded(tmp_path, frame().assign(k=np.arange(40) / 4), time="k")
     assert quarters.y.index[-1] == 9.75
     repeated = pd.DataFrame({"index": np.repeat(np.arange(20), 2), "sales": VALUES})
-    assert loaded(tmp_path, repeated).time == "row"
+    assert loaded(tmp_path, repeated, time="none").time == "row"
+    with pytest.raises(ValueError, match=r"'index' may contain times.*--id"):
+        loaded(tmp_path, repeated)
     with pytest.raises(ValueError, match="the same time twice"):
         loaded(tmp_path, repeated, time="index")
     with pytest.raises(ValueError, match="no regular step"):
@@ -407,9 +413,40 @@ def test_tables_without_times(tmp_path):
         "there are no times: rows are steps"
     ]
     data = frame().assign(date=[f"{i}. Tag" for i in range(40)])
-    with pytest.raises(ValueError, match=r"'date' may: line 2 says '0. Tag'.*--time none"):
+    with pytest.raises(
+        ValueError, match=r"'date' may contain times: line 2 contains '0. Tag'.*--time"
+    ):
         loaded(tmp_path, data)
     assert loaded(tmp_path, data, time="none").time == "row"
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "%d. %m. %Y",
+        "%a %d.%m.%Y",
+        "%H:%M %d.%m.%Y",
+        "%Y-%m-%d CET",
+        "%y%m%d",
+        "%Y%j",
+        "%s",
+        "%b-%y",
+    ],
+)
+def test_times_of_unknown_formats_are_not_ignored(tmp_path, form):
+    """Otherwise the series of a long table would be joined, and shuffled rows not be sorted."""
+    shuffled = pd.DataFrame({"x": DAYS.strftime(form), "sales": VALUES}).sample(frac=1)
+    joined = pd.concat([shuffled.assign(shop="a"), shuffled.assign(shop="b")])
+    for data, options in ((shuffled, {}), (joined, {}), (joined, {"id": "shop"})):
+        with pytest.raises(ValueError, match=r"'x' may contain times.*--date-format.*--time none"):
+            loaded(tmp_path, data, **options)
+
+
+@pytest.mark.parametrize("form", ["%G-W%V", "%GW%V", "%G-W%V-%u"])
+def test_iso_weeks(tmp_path, form):
+    weeks = pd.date_range("2020-10-05", periods=40, freq="W-MON")  # 2020 has 53 weeks
+    data = pd.DataFrame({"week": weeks.strftime(form), "sales": VALUES})
+    assert list(loaded(tmp_path, data).y.index) == list(weeks)
 
 
 @pytest.mark.parametrize("cells", [("08:00", "09:00"), ("8:00 am", "9:00 am"), ("5 Jan", "6 Jan")])
@@ -453,7 +490,7 @@ def test_one_bad_date_of_many_is_found_quickly(tmp_path, monkeypatch):
     data.loc[7_000, "when"] = "soon"
     calls, real = [], pd.to_datetime
     monkeypatch.setattr(pd, "to_datetime", lambda *a, **k: calls.append(1) or real(*a, **k))
-    with pytest.raises(ValueError, match="line 7002 says 'soon'"):
+    with pytest.raises(ValueError, match="line 7002 contains 'soon'"):
         loaded(tmp_path, data, time="when")
     assert len(calls) < 300  # of a few cells each
 

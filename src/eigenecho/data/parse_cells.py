@@ -13,7 +13,7 @@ import numpy as np
 from eigenecho.data.read import LARGEST
 from eigenecho.data.read_file import FileFormat
 
-MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "-", "--", "?", ".")
+MISSING = ("", "na", "n/a", "n.a.", "#n/a", "nan", "null", "none", r"\n", *"-–—?.", "--")
 """Cells, in lower case, that stand for a missing value."""
 
 CURRENCIES = "$€£¥₹₽₩₺₪₫₴₦"
@@ -46,6 +46,12 @@ TIME_NAMES = re.compile(
 )
 """Names, in lower case, by which columns are recognised as times if they are not dates."""
 
+MAY_BE_TIME = {
+    "numbers": r"(19|20)\d\d(\d{3}|\.\d+)?|\d{6}|[34]\d{4}|1\d{9}(\d{3})?",
+    "texts": r".*\d.*",
+}
+"""Cells of columns that may be times: years, 2024031, 240131, days of a spreadsheet, seconds."""
+
 SAMPLE = 20
 """Number of cells from which columns of dates are recognised."""
 
@@ -62,7 +68,8 @@ def listed(texts: Iterable[str], count: int) -> str:
 def places(cells: Any) -> str:
     """Return the lines of cells and their contents, for an error message."""
     row = cells.index.name
-    return listed((f"{row} {line} says {str(cell)!r}" for line, cell in cells.items()), len(cells))
+    texts = (f"{row} {line} contains {str(cell)!r}" for line, cell in cells.items())
+    return listed(texts, len(cells))
 
 
 def check_filled(cells: Any, wanted: str) -> None:
@@ -169,9 +176,9 @@ def find_times(frame: Any, used: list[str], id: str | None, form: FileFormat) ->
     """Return the column of times, None if there is none.
 
     Columns of dates come first, then numeric columns with the name of a time. Raise an error if
-    there is neither, but a column of texts that may be dates in some other format.
+    there is neither, but a column that may contain times: rows would be in the wrong order.
     """
-    columns: dict[str, list[str]] = {"dates": [], "repeated": [], "numbers": [], "texts": []}
+    columns: dict[str, list[str]] = {"dates": [], "repeated": [], "numbers": [], "unclear": []}
     for name in frame.columns:
         if name in used or list(frame.columns).count(name) > 1:
             continue
@@ -179,16 +186,24 @@ def find_times(frame: Any, used: list[str], id: str | None, form: FileFormat) ->
         is_distinct = not frame[[name] if id is None else [id, name]].duplicated().any()
         if kind == "dates":
             columns[kind if is_distinct else "repeated"].append(name)
-        elif (is_distinct and is_time) or (kind == "texts" and (is_distinct or is_time)):
+        elif kind == "numbers" and is_distinct and is_time:
             columns[kind].append(name)
-    texts = columns.pop("texts")
+        elif is_time or (kind == "texts" and is_distinct) or _may_be_times(frame[name], kind):
+            columns["unclear"].append(name)
+    unclear = columns.pop("unclear")
     ranked = [name for names in columns.values() for name in names]
-    if texts and not ranked:
+    if unclear and not ranked:
         raise ValueError(
-            f"no column has dates, but {texts[0]!r} may: {places(frame[texts[0]].iloc[:1])}. Give "
-            "their --date-format, the --time column, or --time none if rows are steps."
+            f"no column has dates or unique times, but {unclear[0]!r} may contain times: "
+            f"{places(frame[unclear[0]].iloc[:1])}. Give their --date-format, the --time column, "
+            "the --id of several series, or --time none if rows are steps."
         )
     return ranked[0] if ranked else None
+
+
+def _may_be_times(cells: Any, kind: str) -> bool:
+    texts = _texts(cells).dropna().iloc[:SAMPLE]
+    return len(texts) > 0 and texts.str.fullmatch(MAY_BE_TIME[kind]).all()
 
 
 def _kind_of(cells: Any, form: FileFormat) -> str:
@@ -246,7 +261,8 @@ def _read_dates(name: str, texts: Any, form: FileFormat) -> tuple[Any, str]:
         wrong = min((texts[v.isna()] for v in readings.values()), key=len, default=texts)
         raise ValueError(
             f"column {name!r} has cells that are not dates, or not in one format: {places(wrong)}. "
-            "Expected 2024-12-31 or 2024-12-31 18:00; give another --date-format or --time column."
+            "Expected 2024-12-31 or 2024-12-31 18:00. Give another --date-format or --time column, "
+            "or --time none if rows are steps."
         )
     first, *others = complete
     for other in others:
@@ -264,7 +280,8 @@ def _formats(texts: Any, form: FileFormat) -> list[str]:
     # Only formats with the same punctuation are tried, since each trial takes time.
     marks = {mark for text in texts.iloc[:1] for mark in text if not mark.isalnum()}
     formats = [date for date in DATE_FORMATS if set(re.sub("%.", "", date)) == marks]
-    return [date for date in ("ISO8601", "quarter", *formats) if _parse(texts, date).notna().any()]
+    formats = ["ISO8601", "quarter", "week", *formats]
+    return [date for date in formats if _parse(texts, date).notna().any()]
 
 
 def _parse(texts: Any, date: str) -> Any:
@@ -275,6 +292,9 @@ def _parse(texts: Any, date: str) -> Any:
         months = texts.str.extract(r"^(\d{4})-?Q([1-4])$").astype(float)
         texts = (10000 * months[0] + 300 * months[1] - 199).astype("Int64").astype(str)
         date = "%Y%m%d"
+    elif date == "week":  # such as 2024-W01, which begins on Monday
+        texts = texts.str.replace(r"^(\d{4})-?(W\d\d)$", r"\1-\2-1", regex=True)
+        date = "%G-W%V-%u"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
