@@ -19,6 +19,7 @@ import argparse
 import itertools
 import warnings
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from time import perf_counter
 
@@ -74,19 +75,23 @@ def network(seed: int, **params: object) -> ee.LinearESN:
     return ee.LinearESN(ridge="loop", standardize=True, warmup=20, seed=seed, **params)
 
 
+@cache
+def lorenz(steps: int, dt: float, *seed: int) -> np.ndarray:
+    """Return rows of the Lorenz system, the same ones for all methods."""
+    return ee.tasks.lorenz(steps, dt=dt, seed=np.random.default_rng(seed))
+
+
 def valid_time(dt: float, rows: int, fit: Callable[[np.ndarray, int], Forecaster]) -> tuple:
     """Return the mean valid time in Lyapunov times, and the mean seconds of a fit."""
     horizon = round(LENGTH / LYAPUNOV / dt)
     truth, guesses, seconds = [], [], 0.0
     for segment in range(SEGMENTS):
-        series = ee.tasks.lorenz(rows + 1, dt=dt, seed=np.random.default_rng([1, segment]))
+        series = lorenz(rows + 1, dt, 1, segment)
         start = perf_counter()
         forecast = fit(series, segment)
         seconds += perf_counter() - start
         for place in range(STARTS):
-            unseen = ee.tasks.lorenz(
-                CONTEXT + horizon, dt=dt, seed=np.random.default_rng([2, segment, place])
-            )
+            unseen = lorenz(CONTEXT + horizon, dt, 2, segment, place)
             truth.append(unseen[CONTEXT:])
             guesses.append(forecast(unseen[:CONTEXT], horizon))
     guesses = np.where(np.isfinite(guesses), guesses, np.nan)
@@ -170,6 +175,7 @@ class TanhNetwork:
             units, sr=sr, lr=lr, input_scaling=scaling, bias=offsets, input_connectivity=0.5,
             rc_connectivity=min(1.0, 10 / units), seed=seed,
         )  # fmt: skip
+        self.node.initialize(np.zeros((1, 3)))
         self.lr = lr
 
     def states(self, rows: np.ndarray) -> np.ndarray:
@@ -221,7 +227,7 @@ def loop_error(network: TanhNetwork, z: np.ndarray, ridges: np.ndarray, warmup: 
 
 def tune(dt: float, rows: int, trials: int) -> dict[str, float]:
     """Return the best parameters of a random search on a tuning segment."""
-    series = ee.tasks.lorenz(rows + 1, dt=dt, seed=np.random.default_rng([3, 0]))
+    series = lorenz(rows + 1, dt, 3, 0)
     z = (series - series.mean(axis=0)) / series.std(axis=0)
     rng, results = np.random.default_rng(0), []
     for trial in range(trials):

@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 
 from rich.console import Console
 
+import chaos
 import run
 from common import WrongAnswer, at_least, at_most, check, output_of, read_verdict, verdict
 from suite import catalogue, page, peers, results
@@ -233,3 +234,14 @@ def test_make_bench_installs_what_the_benchmarks_import():
         imported = catalogue.packages(file) - own - sys.stdlib_module_names
         named = {"scikit-learn" if name == "sklearn" else name for name in imported}
         assert named <= installed, file.name
+
+
+@pytest.mark.filterwarnings("ignore::eigenecho.errors.IllConditionedWarning")
+def test_methods_for_chaotic_systems():
+    pytest.importorskip("reservoirpy")
+    params = {"sr": 0.9, "lr": 0.7, "scaling": 0.2, "bias": 0.5}
+    rows = chaos.lorenz(301, 0.025, 7)
+    methods = [*map(chaos.eigenecho, chaos.FEATURES.values()), chaos.ng_rc]
+    for fit in (*methods, chaos.reservoirpy(60, params)):
+        forecast = fit(rows[:-1], 0)(rows[:-1], 1)
+        np.testing.assert_allclose(forecast, rows[-1:], atol=1.0)
