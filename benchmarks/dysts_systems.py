@@ -3,7 +3,7 @@
     pip install dysts
     python benchmarks/dysts_systems.py --half design
     python benchmarks/dysts_systems.py --half test
-    python benchmarks/dysts_systems.py --folder FOLDER
+    python benchmarks/dysts_systems.py --folder dysts_data/benchmark_results
 
 Systems are shuffled with a fixed seed: the first 24 that can be integrated are for design, the next
 24 for the test. For each of 20 starts, the 512 rows before it are the only data, with 30 rows per
@@ -12,9 +12,11 @@ cosines of three scales, tanh) and a ridge, by the errors of closed loops on thr
 rows. Forecasts are 10 Lyapunov times long. The valid time (``ee.metrics.valid_time`` with a
 threshold of 0.5) of a system is the mean over its starts, at most 10.
 
-Trajectories are integrated with DOP853 at a tolerance of 1e-12, and stored in ``results/dysts``. A
-FOLDER has a file NAME.npy for each system, an array (starts, 512 + 300, columns). Finished systems
-are stored, so that an interrupted run can be resumed.
+Trajectories are integrated with DOP853 at a tolerance of 1e-12, and stored in ``results/dysts``.
+``--folder`` reads the trajectories that Zhang and Gilpin published (ICLR 2025) in the repository
+github.com/williamgilpin/dysts_data instead, leaves out the systems of the design half, and also
+scores the forecasts that they published. Their sampling is the same. Finished systems are stored in
+``results``, so that an interrupted run can be resumed.
 """
 
 from __future__ import annotations
@@ -48,6 +50,18 @@ MAPS = [
     ee.features.tanh(300),
 ]
 RIDGES = [10.0**k for k in range(-22, 1, 2)]
+DESIGN_NAMES = 29
+"""Number of shuffled systems among which those of the design half are."""
+
+CHRONOS = "zero-shot/chronos_benchmarks_context_512_granularity_30"
+TRAINED = "trained/darts_benchmarks_granularity_30"
+PUBLISHED = {
+    "Chronos, base": (f"{CHRONOS}/forecast_{{}}_base_granularity30.npy", "zero-shot, univariate"),
+    "N-BEATS": (f"{TRAINED}/forecast_{{}}_NBEATS_granularity30.npy", "trained on the 512 rows"),
+    "NVAR": (f"{TRAINED}/forecast_{{}}_NVAR_granularity30.npy", "trained on the 512 rows"),
+}
+"""Files of published forecasts, and how they were made."""
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "guides" / "chaotic-systems.md"
 
@@ -85,15 +99,31 @@ def integrate(name: str) -> np.ndarray | None:
     return np.array(result)
 
 
-def trajectories(half: str, folder: Path) -> dict[str, np.ndarray]:
-    """Return the trajectories of one half of the systems; integrate those that are not stored."""
+def shuffled_names() -> list[str]:
+    """Return the names of all systems in the order in which they are used."""
     from dysts.systems import get_attractor_list
 
-    folder.mkdir(parents=True, exist_ok=True)
     names = sorted(get_attractor_list())
     np.random.default_rng(0).shuffle(names)
+    return names
+
+
+def published(folder: Path) -> dict[str, np.ndarray]:
+    """Return the published trajectories of all systems that are not in the design half."""
+    systems = {}
+    for path in sorted(folder.glob("zero-shot/trajectory_data/context_*.npy")):
+        name = path.name.split("_")[1]
+        (after,) = path.parent.glob(f"forecast_{name}_*.npy")
+        if name not in shuffled_names()[:DESIGN_NAMES]:
+            systems[name] = np.concatenate([np.load(path), np.load(after)], axis=1)
+    return systems
+
+
+def trajectories(half: str, folder: Path) -> dict[str, np.ndarray]:
+    """Return the trajectories of one half of the systems; integrate those that are not stored."""
+    folder.mkdir(parents=True, exist_ok=True)
     usable: dict[str, np.ndarray] = {}
-    for name in names:
+    for name in shuffled_names():
         path = folder / f"{name}.npy"
         if not path.exists():
             print(f"integrating {name}", flush=True)
@@ -126,39 +156,59 @@ def forecast(context: np.ndarray) -> tuple[np.ndarray, object]:
         return np.full((HORIZON, context.shape[1]), np.nan), None
 
 
+def valid_time(truth: np.ndarray, guess: np.ndarray) -> float:
+    """Return the valid time of a forecast in Lyapunov times."""
+    return ee.metrics.valid_time(truth, guess, dt=1 / PER_LYAPUNOV_TIME, lyapunov=1.0)
+
+
 def evaluate(rows: np.ndarray) -> dict[str, object]:
     """Return valid times, divergences and selected maps of one system."""
     times, diverged, maps, begin = [], 0, [], perf_counter()
     for trajectory in rows:
         guess, features = forecast(trajectory[:CONTEXT])
         diverged += bool(np.isnan(guess).any())
-        options = {"dt": 1 / PER_LYAPUNOV_TIME, "lyapunov": 1.0}
-        times.append(ee.metrics.valid_time(trajectory[CONTEXT:], guess, **options))
+        times.append(valid_time(trajectory[CONTEXT:], guess))
         maps.append(str(features))
     seconds = (perf_counter() - begin) / len(rows)
     return {"times": times, "diverged": diverged, "maps": maps, "seconds": seconds}
+
+
+def published_rows(folder: Path, systems: dict[str, np.ndarray], starts: int) -> list[tuple]:
+    """Return the mean and median valid times of published forecasts of the same systems."""
+    rows = []
+    for model, (file, how) in PUBLISHED.items():
+        means = []
+        for name, truth in systems.items():
+            guesses = np.load(folder / file.format(name)).reshape(STARTS, HORIZON, -1)
+            guesses = np.where(np.isfinite(guesses), guesses, np.nan)[:: STARTS // starts]
+            pairs = zip(truth[:, CONTEXT:], guesses, strict=True)
+            means.append(np.mean([valid_time(*pair) for pair in pairs]))
+        rows.append((model, np.mean(means), np.median(means), how))
+    return rows
 
 
 def main() -> int:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--half", choices=["design", "test"], default="design")
-    parser.add_argument("--folder", type=Path, help="folder with trajectories, instead of dysts")
+    parser.add_argument("--folder", type=Path, help="folder with published trajectories")
+    parser.add_argument("--starts", type=int, default=STARTS, help="starts of each system")
     parser.add_argument("--write", action="store_true", help="update the table of the guide")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     print(machine("numpy", "eigenecho"))
     if args.folder:
-        systems = {path.stem: np.load(path) for path in sorted(args.folder.glob("*.npy"))}
-        store = args.folder / "valid_times.json"
+        systems, kind = published(args.folder), "published"
     else:
-        systems = trajectories(args.half, ROOT / "results" / "dysts")
-        store = ROOT / "results" / f"dysts_{args.half}.json"
+        systems, kind = trajectories(args.half, ROOT / "results" / "dysts"), args.half
+    systems = {name: rows[:: len(rows) // args.starts] for name, rows in systems.items()}
+    store = ROOT / "results" / f"dysts_{kind}_{args.starts}.json"
     results = json.loads(store.read_text()) if store.exists() else {}
     for name, rows in systems.items():
         if name not in results:
             print(name, flush=True)
             results[name] = evaluate(rows)
+            store.parent.mkdir(exist_ok=True)
             store.write_text(json.dumps(results))
     mean = {name: float(np.mean(result["times"])) for name, result in results.items()}
     lines = [
@@ -171,10 +221,19 @@ def main() -> int:
     diverged = sum(result["diverged"] for result in results.values())
     seconds = np.mean([result["seconds"] for result in results.values()])
     print(f"{len(values)} systems, {diverged} forecasts diverged, {seconds:.2f} s per fit")
-    if args.write:
+    if args.folder:
+        rows = published_rows(args.folder, systems, args.starts)
+        rows.insert(0, ("eigenecho", values.mean(), np.median(values), "trained on the 512 rows"))
+        table(["", "mean", "median", ""], rows)
+        if args.write:
+            lines = [f"| {len(systems)} systems, {args.starts} starts | mean | median | |"]
+            lines += ["|---|---:|---:|---|"]
+            lines += [f"| {a} | {number(b)} | {number(c)} | {d} |" for a, b, c, d in rows]
+            PAGE.write_text(replace_part(PAGE.read_text(), "published", lines))
+    elif args.write:
         cells = [f"{name} {number(mean[name])}" for name in sorted(mean, key=mean.get)]
         mean_time, median = number(values.mean()), number(np.median(values))
-        total = STARTS * len(values)
+        total = args.starts * len(values)
         text = (
             f"The mean valid time is {mean_time} and the median {median} Lyapunov times, at most "
             f"10. {diverged} of {total} forecasts diverged. By system: {', '.join(cells)}."
