@@ -14,7 +14,7 @@ import crafted
 import eigenecho as ee
 import naive
 from eigenecho import kernels, storage
-from eigenecho.errors import StorageError, UnstableWarning
+from eigenecho.errors import StorageError, UnstableError, UnstableWarning
 from eigenecho.kernels import compiled, reference
 from eigenecho.kernels.compiled import steps
 
@@ -446,6 +446,14 @@ def test_delay_line_holds_earlier_inputs(taps, spacing):
     assert len(reservoir.get_feature_names_out()) == 3 * taps
 
 
+def test_long_delay_line():
+    # An N×N matrix would not fit into memory.
+    esn = ee.LinearESN(spectrum=ee.delay_line(2, spacing=100_000), seed=0)
+    esn.fit(SERIES[:20], SERIES[1:21])
+    assert esn.model_.units == 3 * 100_001
+    np.testing.assert_array_equal(esn.transform(SERIES[:20])[:, ::2], SERIES[:20])
+
+
 def test_delay_line_of_outputs():
     series = ee.tasks.mso(3, steps=300)
     esn = ee.LinearESN(spectrum=ee.delay_line(6), feedback=True, ridge=1e-12, warmup=6, seed=0)
@@ -521,7 +529,7 @@ def test_ridge_of_closed_loops():
         3, spectrum=np.zeros(3), features=ee.features.cosines(100), ridge="loop", warmup=10, seed=0
     ).fit(SERIES[:-1], SERIES[1:])
     assert esn.ridge_ < 1e-8
-    np.testing.assert_allclose(np.log10(esn.ridge_), np.round(np.log10(esn.ridge_)), atol=1e-9)
+    assert esn.ridge_ == float(f"{esn.ridge_:.0e}")
     same = ee.LinearESN(
         3,
         spectrum=np.zeros(3),
@@ -678,6 +686,9 @@ def test_functions_with_a_size():
     wrong = ee.LinearESN(4, features=ee.features.custom(np.abs, size=3), seed=0)
     with pytest.raises(ValueError, match=r"custom\(absolute, size=3\), which returned float64 of"):
         wrong.fit(SERIES[:-1], SERIES[1:])
+    infinite = ee.features.custom(lambda states: np.full((len(states), 1), np.inf), size=1)
+    with pytest.raises(UnstableError, match="squares of the features overflowed"):
+        ee.LinearESN(4, features=infinite, seed=0).fit(SERIES[:-1], SERIES[1:])
 
 
 def test_failed_fit_leaves_the_network_unchanged():

@@ -49,12 +49,15 @@ class Part(NamedTuple):
     function: Callable[[Array], Array] | None = None
 
     def __repr__(self) -> str:
+        arguments = [str(self.size)]
         if self.function is not None:
-            return f"custom({getattr(self.function, '__name__', self.function)}, size={self.size})"
-        drawn = self.kind in PROJECTIONS
-        return f"{self.kind}({self.size}{f', scale={self.scale:g}' if drawn else ''}" + (
-            ")" if self.seed is None else f", seed={self.seed})"
-        )
+            name = getattr(self.function, "__name__", str(self.function))
+            arguments = [name, f"size={self.size}"]
+        if self.kind in PROJECTIONS:
+            arguments.append(f"scale={self.scale:g}")
+        if self.seed is not None:
+            arguments.append(f"seed={self.seed}")
+        return f"{self.kind}({', '.join(arguments)})"
 
 
 @dataclass(frozen=True)
@@ -202,8 +205,7 @@ def joined(*features: Any) -> Features:
     >>> ee.features.joined("quadratic", ee.features.tanh(50))
     joined(polynomial(2), tanh(50, scale=1))
     """
-    resolved = [resolve(part) for part in features]
-    parts = tuple(part for one in resolved if one is not None for part in one.parts)
+    parts = tuple(part for kind in features for part in (resolve(kind) or Features()).parts)
     if not parts:
         raise bad_argument("features", features, "at least one kind of features")
     if sum(part.kind == "polynomial" for part in parts) > 1:
@@ -250,7 +252,7 @@ def resolve(value: Any) -> Features | None:
         return polynomial(DEGREES[value])
     if callable(value) and hasattr(value, "size"):
         return custom(value, value.size)
-    expected = "None, 'quadratic', 'cubic', a value of eigenecho.features, or a callable"
+    expected = "None, 'quadratic', 'cubic', a value of eigenecho.features, or a sized callable"
     remedy = "Wrap a function with eigenecho.features.custom(function, size)."
     raise bad_argument("features", value, expected, remedy if callable(value) else "")
 
@@ -337,8 +339,7 @@ class FeatureMap:
 
     def form(self, dtype: DTypeLike = np.float64) -> FeatureForm:
         """Return the arrays that the kernels take."""
-        places = np.int64
-        dtypes = (places, dtype, dtype, places, dtype, dtype, dtype, dtype)
+        dtypes = (np.int64, dtype, dtype, np.int64, dtype, dtype, dtype, dtype)
         parts = zip(vars(self).values(), dtypes, strict=True)
         form = FeatureForm(*(np.ascontiguousarray(array, kind) for array, kind in parts))
         # A tiny scale must not become 0 in single precision.
@@ -352,9 +353,7 @@ class FeatureMap:
         for offsets in (self.cos_offsets, self.tanh_offsets):
             shapes += [(n, offsets.size), (offsets.size,)]
         parts = vars(self)
-        fits = all(
-            np.shape(array) == shape for array, shape in zip(parts.values(), shapes, strict=True)
-        )
+        fits = [np.shape(array) for array in parts.values()] == shapes
         fits = fits and all(parts[name].dtype.kind in "iu" for name in ("columns", "products"))
         fits = fits and bool(np.all((self.columns >= 0) & (self.columns < units)))
         if not fits or not np.all((self.products >= 0) & (self.products < entries)):

@@ -101,14 +101,13 @@ class ClosedLoop:
         them, or are clipped.
         """
         out = np.empty((len(drive), y.size), r.dtype)
-        if self.readout.features is not None:
-            for rows in [slice(0, len(drive))] if progress is None else progress.pieces(len(drive)):
-                self._run_features(drive[rows], r, y, out[rows], bounds, clip)
-            return out
         closed_loop = kernels.backend(drive).run_closed_loop
         form, readout = self.reservoir.form, self.readout
         for rows in [slice(None)] if progress is None else progress.pieces(len(drive)):
-            closed_loop(form, self.B, drive[rows], self.F, readout, r, y, out[rows])
+            if readout.features is None:
+                closed_loop(form, self.B, drive[rows], self.F, readout, r, y, out[rows])
+            else:
+                self._run_features(drive[rows], r, y, out[rows], bounds, clip)
         return out
 
     def _run_features(

@@ -35,7 +35,7 @@ LEAST = 4
 LARGEST_ERROR = 1.0
 """Error, in standard deviations of the targets, above which forecasts are equally bad."""
 
-EXPONENTS = np.arange(-26, 0, 2)
+EXPONENTS = range(-26, 0, 2)
 """Decimal exponents of ridges, relative to the mean sum of squares of a column."""
 
 
@@ -52,14 +52,14 @@ def select_ridge_by_loop(problem: Problem, rows: Block) -> float:
     parts = [statistics, *held_out]
     problem.check_range(*parts)
     size = sum(float(np.sum(part.R**2)) for part in parts) / problem.size
-    ridges = 10.0 ** (EXPONENTS + round(np.log10(size or 1.0)))
-    total = np.zeros(ridges.size)
+    ridges = [10.0 ** (k + round(np.log10(size or 1.0))) for k in EXPONENTS]
+    total = np.zeros(len(ridges))
     for number in range(BLOCKS - HELD_OUT, BLOCKS):
         train = reduce(Triangle.merge, (part for k, part in enumerate(parts) if k != number))
         factorised = train.factorise(problem.penalty)
         weights = [factorised.weights(ridge) for ridge in ridges]
         total += loop_errors(problem, blocks[number], weights)
-    return float(ridges[lowest(total)])
+    return ridges[lowest(total)]
 
 
 def loop_errors(problem: Problem, block: Block, weights: Sequence[Array]) -> Array:

@@ -107,7 +107,8 @@ class AbstractProblem(ABC):
     def check_range(self, *statistics: Statistic) -> None:
         """Raise if squares of the states overflow: the readout would be zero."""
         if any(statistic.overflows for statistic in statistics):
-            raise self.reservoir.overflowed("squares of the states")
+            columns = "states" if self.reservoir.is_linear else "features"
+            raise self.reservoir.overflowed(f"squares of the {columns}")
 
     @property
     @abstractmethod

@@ -68,7 +68,7 @@ class DelayLine(Transition):
     @property
     def weights(self) -> Array:
         """Input weights (chains, N): 1 for the first unit of each chain."""
-        return np.eye(self.units)[:: self.length]
+        return np.kron(np.eye(self.chains), np.eye(1, self.length))
 
     @property
     def spectrum(self) -> Spectrum:
