@@ -61,14 +61,15 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     ----------
     units : int
         Number of reservoir units, N.
-    spectrum : str, Spectrum, array or callable
+    spectrum : str, Spectrum, array, callable or delay line
         The eigenvalues. The name of a law in ``eigenecho.spectra`` ("uniform", "golden",
         "noisy_golden", "sim", "ring", "log_ring", "time_constants") samples them directly;
         "matrix" draws a random W and diagonalises it. Eigenvalues (a Spectrum or a list) and a
         square matrix are used as they are; ``units``, ``sr`` and ``rc_connectivity`` are then
         ignored. A callable ``(n, sr=, seed=) -> Spectrum`` is a law, as is a Spectrum plus a law,
         or ``spectra.joined``. "data" learns the eigenvalues from the training rows, as
-        ``spectra.from_data`` does with ``sr`` as the radius of its large network.
+        ``spectra.from_data`` does with ``sr`` as the radius of its large network. The states of
+        ``eigenecho.delay_line`` are the last rows, and the ridge applies to all of them equally.
     basis : {"eigen", "neuron"}
         Compute in the eigenbasis, O(N) per step, or as the standard network with its matrix W. In
         "eigen", a matrix without a usable eigenbasis (most sparse ones) has the cheapest exact
@@ -102,8 +103,10 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     ridge : float, list of floats, "auto" or "loop"
         The penalty α. From a list, the value with the smallest error on the last fifth of the
         training data is selected. "auto" maximises the marginal likelihood of the training
-        targets (see :doc:`/ridge`). With feedback, a selection needs targets whose squares do not
-        overflow or underflow (up to about 1e±150), or ``standardize=True``.
+        targets (see :doc:`/ridge`). "loop" minimises the errors of forecasts on three parts of the
+        training rows, each left out in turn (see :doc:`/guides/chaotic-systems`). With feedback, a
+        selection needs targets whose squares do not overflow or underflow (up to about 1e±150), or
+        ``standardize=True``.
     penalty : {"neuron", "identity"}
         Ridge in the neuron basis (αQᵀQ) or in the basis of the computation (αI). With a named
         spectrum, "identity" never builds an N×N matrix and draws W_in in the eigenbasis directly,
@@ -124,15 +127,16 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     dtype : {"float64", "float32"}
         Type of states and outputs; training sums are always float64.
     seed : int, Generator or None
-        Spectrum, eigenvectors, W_in, W_fb and bias have separate random streams: changing one
-        option does not redraw the others.
+        Spectrum, eigenvectors, W_in, W_fb, bias and features have separate random streams: changing
+        one option does not redraw the others.
 
     Attributes
     ----------
     model_ : LinearModel
         Reservoir and readout as plain arrays.
     W_out_ : array (N', D_out)
-        Readout weights in the basis of the computation, rows [1, y(t−1), r].
+        Readout weights in the basis of the computation, rows [1, y(t−1), r], or
+        [1, y(t−1), s, φ(s)] with features.
     spectrum_ : Spectrum
         Eigenvalues before the leak.
     effective_radius_ : float
