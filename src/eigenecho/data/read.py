@@ -296,13 +296,20 @@ def _parsed(index: Any, name: str) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about formats that pandas has to guess
         try:
-            return pandas.DatetimeIndex(pandas.to_datetime(index))
+            dates = pandas.DatetimeIndex(pandas.to_datetime(index))
         except (ValueError, TypeError, OverflowError) as error:
             dates = pandas.to_datetime(index, errors="coerce", utc=True)
             row = int(np.argmax(dates.isna() & ~index.isna()))
             got = Words(f"times such as {str(index[row])[:40]!r} in row {row}")
             remedy = "Convert them with pandas.to_datetime, with format=, dayfirst= or utc=."
             raise bad_argument(name, got, TIMES, remedy) from error
+        for order in () if str(index[0])[:4].isdigit() else ("dayfirst", "yearfirst"):
+            other = pandas.to_datetime(index, errors="coerce", **{order: True})
+            if other.notna().all() and (other != dates).any():
+                got = Words(f"times such as {index[np.argmax(other != dates)]!r}")
+                remedy = f"Convert them with pandas.to_datetime, with format= or {order}=."
+                raise bad_argument(name, got, "dates that can be read in one way only", remedy)
+    return dates
 
 
 def _sorted_table(
