@@ -238,18 +238,16 @@ def _as_labels(y: Any, series: Collection) -> Array:
     """Return labels as an array of text, numbers, flags or dates, none of which is missing."""
     y = y.tolist() if np.ma.is_masked(y) else y
     labels = np.asarray(y, object if isinstance(y, (list, tuple)) else None)
-    values: Any = labels.ravel()
-    missing = ~np.isfinite(values) if labels.dtype.kind in "fmM" else np.zeros(1, bool)
-    if labels.dtype.kind in "OT":
-        values = values.tolist()
-        missing = np.array([type(v).__name__ in MISSING or v != v for v in values], bool)
-    if missing.any():
-        i = int(np.argmax(missing))
+    values = list(labels.ravel())
+    missing = [
+        bool(type(value).__name__ in MISSING or value != value or value in (np.inf, -np.inf))
+        for value in values
+    ]
+    if any(missing):
+        i = missing.index(True)
         got = Words(f"{values[i]} for series {_label(series, i)}")
         raise bad_argument("y", got, "a label for each series", "Drop series without a label.")
-    if labels.dtype.kind in "OT":
-        if len({isinstance(value, str) for value in values}) > 1:
-            raise bad_argument("y", Words("text and numbers"), "labels of one type")
-        plain = np.array(values)
-        labels = plain.reshape(labels.shape) if plain.size == labels.size else labels
-    return labels
+    if len({isinstance(value, str) for value in values}) > 1:
+        raise bad_argument("y", Words("text and numbers"), "labels of one type")
+    plain = np.array(values)
+    return plain.reshape(labels.shape) if plain.size == labels.size else labels

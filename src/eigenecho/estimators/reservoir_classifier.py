@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from eigenecho.checks import is_finite_number
-from eigenecho.classify import LinearClassifier, fit_classifier
+from eigenecho.classify import LinearClassifier, fit_classifier, per_class
 from eigenecho.data.collection import Collection, read_labels
 from eigenecho.errors import Words, bad_argument
 from eigenecho.estimators.reservoir_features import SeriesEstimator
@@ -273,9 +273,7 @@ class ReservoirClassifier(ClassifierMixin, SeriesEstimator):
             return np.concatenate([*self.modes_.map(self.classifier_.decide, series, report)])
 
     def _classify(self, series: Collection, progress: Any = False) -> Array:
-        decisions = self._decide(series, progress)
-        codes = decisions[:, 0] > 0 if len(self.classes_) == 2 else decisions.argmax(axis=1)
-        return self.classes_[codes.astype(int)]
+        return self.classes_[per_class(self._decide(series, progress)).argmax(axis=1)]
 
     def _ridges(self) -> tuple[float, ...]:
         if isinstance(self.ridge, str) and self.ridge == "auto":
