@@ -8,10 +8,12 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import stats
 from sklearn.exceptions import NotFittedError
 
 import eigenecho as ee
 from eigenecho.errors import FewRowsWarning, UnstableError
+from eigenecho.forecasting.signals import mean_step
 
 pd = pytest.importorskip("pandas")
 
@@ -49,9 +51,11 @@ def test_too_few_rows_repeat_the_last_value(rows, strategy):
         forecaster = made(strategy=strategy).fit(NOISE[:rows])
     assert_allclose(forecaster.predict(), NOISE[rows - 1])
     assert forecaster.rolling(NOISE[:rows], [0]).shape == (1, 3)
-    with pytest.raises(ValueError, match=r"no validation errors: .* without intervals"):
-        forecaster.predict(interval=0.9)
-    assert not hasattr(forecaster, "expected_error_")
+    # The errors are those of a random walk.
+    _, lower, upper = forecaster.predict(interval=0.9)
+    step = mean_step(NOISE[:rows]) or 0.1 * abs(NOISE[0])
+    assert_allclose(upper - lower, 2 * step * stats.t(4).ppf(0.95) * np.sqrt([1, 2, 3]))
+    assert forecaster.expected_error_ > 0
 
 
 @pytest.mark.parametrize("strategy", ["auto", "direct", "recursive"])
@@ -69,7 +73,7 @@ def test_constant_is_continued(value, strategy):
 def test_constant_series_of_a_panel_is_continued_with_a_warning(value):
     # Positive series make the forecaster use logarithms.
     y = np.exp(NOISE.cumsum() / 10)
-    for constant in (np.full(60, value), np.array([value])):
+    for constant in (np.full(60, value), np.full(16, value)):
         forecaster = made().fit([y, constant])
         assert any(member["logarithm"] for member in forecaster.members_)
         with pytest.warns(FewRowsWarning, match="1 of 2 series have width 0"):
@@ -135,7 +139,7 @@ def told(call):
 def test_too_short_panel_causes_one_warning():
     (said,) = told(lambda: made(2).fit(long("shop", "till", "stall", rows=13)))
     assert said == (
-        "Forecasts are the last value, without intervals: a horizon of 2 needs a series of 14 rows "
+        "Forecasts are the last value: a horizon of 2 needs a series of 14 rows "
         "that changes, and the longest has 13. Use a longer series or a shorter horizon."
     )
     assert not told(lambda: made(2).fit(long("shop", "till", rows=14)))
@@ -154,7 +158,7 @@ def test_update_trains_if_there_were_too_few_rows():
 def test_origins_with_too_few_rows_cause_one_warning():
     (said,) = told(lambda: made(1).backtest(NOISE[:14], origins=4))
     assert said == (
-        "Forecasts from 2 of 4 origins are the last value, without intervals: a horizon of 1 needs "
+        "Forecasts from 2 of 4 origins are the last value: a horizon of 1 needs "
         "a series of 12 rows that changes, and the longest has 10. Use fewer, later origins."
     )
     assert not told(lambda: made(1).backtest(NOISE[:14], origins=2))

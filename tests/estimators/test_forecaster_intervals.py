@@ -153,3 +153,69 @@ def test_plot_of_a_series_with_known_columns():
 def test_plot_of_unknown_series():
     with pytest.raises(ValueError, match=r"series='c' is not known\. Known: a, b"):
         fitted(wide()).plot(["c"])
+
+
+# Series that are never negative -------------------------------------------------------------------
+
+
+def falling(rows=60):
+    """Return a series that falls to about 1, and noise that a forecast extrapolates below 0."""
+    return np.linspace(30, 1, rows) + np.random.default_rng(0).uniform(-1, 1, rows)
+
+
+def test_results_of_non_negative_series_are_not_negative():
+    y = falling()
+    forecaster = ee.Forecaster(12).fit(y)
+    below = ee.Forecaster(12).fit(y - 100)  # the same forecasts, without clipping
+    assert min(below.predict()) < -100
+    levels = forecaster.predict(interval=[0.5, 0.99])
+    for result in (*levels[0], *levels[1], forecaster.predict(quantiles=[0.01, 0.5])):
+        assert np.min(result) >= 0
+    assert levels[1].lower.max() == 0
+    assert forecaster.backtest(y, origins=2).errors[["forecast", "lower"]].min().min() >= 0
+
+
+def test_later_negative_values_do_not_change_earlier_forecasts():
+    y = np.concatenate([falling(), [-5.0, -5.0, -5.0]])
+    forecaster = ee.Forecaster(3, spectrum=SPECTRUM, strategy="recursive").fit(falling())
+    before, after = forecaster.rolling(y, [59, 62])
+    assert np.min(before) >= 0
+    assert np.max(after) < 0
+
+
+# Short series and large panels --------------------------------------------------------------------
+
+
+def test_short_series_of_a_panel_have_intervals_by_their_own_steps():
+    rng = np.random.default_rng(0)
+    y = [50 + rng.normal(size=60).cumsum() for _ in range(4)]
+    y += [np.array([7.0, 7.5, 6.8]), np.array([200.0]), np.array([0.0, 0.0])]
+    forecaster = ee.Forecaster(3, spectrum=SPECTRUM).fit(y)
+    results = forecaster.predict(interval=0.9)
+    bands = forecaster.fitted_.bands
+    steps = [np.sqrt(np.mean(np.diff(series) ** 2)) for series in y[:5]]
+    changes = [step / np.mean(series) for step, series in zip(steps, y[:5], strict=True)]
+    units = [steps[4], 200 * np.median(changes), np.median(steps) / np.sqrt(2)]
+    for unit, steps, values, result in zip(units, [2, 1, 1], y[4:], results[4:], strict=True):
+        width = bands.quantile(0.95, result.mean, unit, steps) - result.mean
+        np.testing.assert_allclose(result.upper - result.mean, width)
+        assert np.all(result.lower >= 0)
+        assert np.all(result.upper > values[-1])
+
+
+def test_every_series_of_a_large_panel_has_its_own_width():
+    rng = np.random.default_rng(0)
+    noise = np.tile([1.0, 8.0], 50)  # 100 series, of which 64 are validated
+    t = np.arange(60)[:, None]
+    y = 30 * np.sin(2 * np.pi * t / 6) + noise * rng.normal(size=(60, 100))
+    forecaster = ee.Forecaster(3, seasons=[6]).fit(y[:57])
+    sizes = forecaster.fitted_.bands.sizes
+    assert np.isfinite(sizes).all()
+    _, lower, upper = forecaster.predict(interval=0.9)
+    inside = (lower <= y[57:]) & (y[57:] <= upper)
+    for scale in (1.0, 8.0):
+        assert 0.8 < inside[:, noise == scale].mean() <= 1
+    ratio = np.median((upper - lower)[:, noise == 8]) / np.median((upper - lower)[:, noise == 1])
+    assert ratio > 4
+    errors = forecaster.expected_error_
+    assert np.median(errors[noise == 8]) > 4 * np.median(errors[noise == 1])

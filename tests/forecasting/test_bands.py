@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import stats
 
-from eigenecho.forecasting.intervals import FEW, Bands
+from eigenecho.forecasting.intervals import DEGREES, FEW, MIXED, ROWS, SHAPE, UNKNOWN, Bands
 
 LEVELS = [0.001, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.999]
 BLOCKS = 70.0
@@ -19,6 +20,17 @@ def drawn(relative=False, origins=400, horizon=6, seed=0):
     forecasts = 10 + rng.random((origins, horizon))
     truths = forecasts * np.exp(errors) if relative else forecasts + 3 * errors
     return forecasts, truths, Bands.of([forecasts], [truths], [3.0], relative, BLOCKS)
+
+
+def smoothed(squares, blocks):
+    """Return the growth for mean squares by step, computed by loops."""
+    usual = sum(square / np.sqrt(h) for h, square in enumerate(squares, 1)) / len(squares)
+    sizes, growth = [], []
+    for h, square in enumerate(squares, 1):
+        mixed = (blocks * square + SHAPE * usual * np.sqrt(h)) / (blocks + SHAPE)
+        sizes.append(np.sqrt(mixed))
+        growth.append((sizes[-1] + max(sizes)) / 2)
+    return growth
 
 
 @pytest.mark.parametrize("relative", [False, True])
@@ -55,8 +67,10 @@ def test_only_observed_errors_are_counted():
     seen = np.abs(forecasts - holes)[~np.isnan(holes)] / 3
     assert bands.means == pytest.approx([seen.mean()])
     assert len(bands.ratios) == seen.size
-    assert bands.growth[5] == bands.growth[4]  # same as the previous step
-    assert_allclose(bands.growth[:2], whole.growth[:2])
+    squares = [np.nanmean(column**2) / 9 for column in np.abs(forecasts - holes).T[:5]]
+    squares.append(squares[4])  # same as the previous step
+    assert_allclose(bands.growth, smoothed(squares, BLOCKS))
+    assert_allclose(bands.growth[:2], whole.growth[:2], rtol=0.01)
 
 
 def test_errors_of_series_are_relative_to_their_units():
@@ -76,15 +90,36 @@ def test_intervals_of_few_blocks_are_wider():
 
 @pytest.mark.parametrize("blocks", [1, 4, 25])
 @pytest.mark.parametrize("share", [0.5, 0.8, 0.99])
-def test_few_blocks_use_a_higher_quantile_of_errors(blocks, share):
+@pytest.mark.parametrize("steps", [np.inf, 3])
+def test_few_blocks_mix_a_higher_quantile_of_errors_with_a_t_distribution(blocks, share, steps):
     forecasts, truths, _ = drawn()
     bands = Bands.of([forecasts], [truths], [3.0], False, blocks)
-    width = bands.quantile(0.5 + share / 2, forecasts[0], 3.0) - forecasts[0]
-    ordered = sorted(np.ravel(np.abs(forecasts - truths) / 3 / bands.growth))
+    width = bands.quantile(0.5 + share / 2, forecasts[0], 3.0, steps) - forecasts[0]
+    errors = np.abs(forecasts - truths) / 3
+    assert_allclose(bands.growth, smoothed(np.mean(errors**2, axis=0), blocks))
+    ordered = sorted(np.ravel(errors / bands.growth))
     place = min(share * (1 + FEW / blocks), 1.0) * (len(ordered) - 1)
     low, part = int(place), place - int(place)
-    above = ordered[min(low + 1, len(ordered) - 1)]
-    assert_allclose(width, 3 * bands.growth * ((1 - part) * ordered[low] + part * above))
+    own = (1 - part) * ordered[low] + part * ordered[min(low + 1, len(ordered) - 1)]
+    size = np.sqrt(np.mean(np.square(ordered[:: len(ordered) // 2000 + 1][: len(ordered)])))
+    drawn_from = stats.t(DEGREES * blocks).ppf(0.5 + share / 2) * size
+    expected = (blocks * own + MIXED * drawn_from) / (blocks + MIXED)
+    if steps == 3:
+        expected *= stats.t(3).ppf(0.5 + share / 2) / stats.norm.ppf(0.5 + share / 2)
+    assert_allclose(width, 3 * bands.growth * expected, rtol=1e-3)
+
+
+def test_blocks_of_short_horizons_have_several_rows():
+    forecasts, truths, _ = drawn(horizon=1)
+    assert Bands.of([forecasts], [truths], [1.0], False, 30.0).blocks == 30 / ROWS
+
+
+def test_unknown_errors_grow_like_those_of_a_random_walk():
+    bands = Bands.unknown(2, 3)
+    width = bands.quantile(0.95, np.zeros(3), 2.0)
+    assert_allclose(width, 2 * stats.t(UNKNOWN).ppf(0.95) * np.sqrt([1, 2, 3]))
+    normal = np.abs(np.random.default_rng(0).normal(size=100_000))
+    assert_allclose(bands.means, np.mean(np.sqrt([1, 2, 3])) * normal.mean(), rtol=0.01)
 
 
 def test_unobserved_series_has_no_mean():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -155,6 +157,7 @@ def test_bounds_of_a_series_are_multiples_of_scaled_errors():
     bands = Bands.of(*parts, False, 1e9, origins)
     forecast = np.full(HORIZON, 7.0)
     width = np.quantile(bands.scaled, 0.8) * bands.growth * bands.sizes[2]
+    assert bands.blocks == 1e9  # so many that no t distribution is mixed in
     assert_allclose(bands.of_series(2).quantile(0.9, forecast, 3.0), forecast + 3 * width)
 
 
@@ -166,3 +169,34 @@ def test_series_without_a_size_have_pooled_bounds():
     assert plain.of_series(1) is plain
     assert np.array_equal(bands.growth, plain.growth)
     assert np.array_equal(bands.ratios, plain.ratios)
+
+
+@pytest.mark.parametrize("relative", [False, True])
+def test_series_that_were_not_validated_are_compared_by_their_training_errors(relative):
+    scales = np.geomspace(0.02, 0.4, 12)
+    ratios, origins = errors_of(scales)
+    forecasts = [np.full(ratio.shape, 9.0) for ratio in ratios]
+    truths = [f * np.exp(e) if relative else f + e for f, e in zip(forecasts, ratios, strict=True)]
+    units = [1.0] * len(scales)
+    bands = Bands.of(forecasts, truths, units, relative, 100.0, origins)
+    missing = np.array([2, 7])
+    gappy = replace(bands, means=bands.means.copy(), sizes=bands.sizes.copy())
+    gappy.means[missing], gappy.sizes[missing] = np.nan, np.nan
+    # Training errors are smaller; the last series is too short to have any.
+    trained = [f + 0.5 * (t - f) for f, t in zip(forecasts, truths, strict=True)]
+    forecasts[-1] = trained[-1] = np.zeros((0, HORIZON))
+    complete = gappy.complete(forecasts, trained, units)
+    assert_allclose(complete.sizes, bands.sizes, rtol=0.2)
+    assert_allclose(complete.means, bands.means, rtol=0.1)
+    others = np.delete(np.arange(12), missing)
+    assert np.array_equal(complete.sizes[others], bands.sizes[others])
+
+
+def test_series_without_training_errors_get_the_mean_error():
+    *parts, origins = panel([0.1, 1, 2])
+    bands = Bands.of(*parts, False, 10.0, origins)
+    bands.means[1], bands.sizes[1] = np.nan, np.nan
+    none = [np.zeros((0, HORIZON))] * 3
+    complete = bands.complete(none, none, [1.0, 0.0, 1.0])
+    assert complete.means[1] == np.mean(bands.means[[0, 2]])
+    assert np.isnan(complete.sizes[1])

@@ -41,8 +41,6 @@ from eigenecho.types import Seed
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-NO_ERRORS = "there are no validation errors: y has too few rows, or none observed at its end"
-
 
 class Forecaster(BaseEstimator):
     """Forecaster of one series or of thousands, from arrays or DataFrames.
@@ -173,8 +171,7 @@ class Forecaster(BaseEstimator):
         Warns
         -----
         FewRowsWarning
-            If no series is long enough for a validation split. Forecasts are then the last value,
-            without intervals.
+            If no series is long enough for a validation split. Forecasts are then the last value.
         """
         config, panel = self._config(), self._read(y, X)
         with _bar(self.progress) as report:
@@ -235,13 +232,11 @@ class Forecaster(BaseEstimator):
         forecasts = fitted.forecast(panel, steps, panel.future(X, steps))
         if not levels:
             return panel.forecast(steps, {"forecast": forecasts})
-        if fitted.bands is None:
-            raise ValueError(f"{NO_ERRORS}. Forecast without intervals, or fit more rows.")
         places = list(levels.values())
         bands = [fitted.quantiles(panel, i, f, places) for i, f in enumerate(forecasts)]
         if places != [0.5]:
-            flat = sum(np.all(b == f[:, None]) for b, f in zip(bands, forecasts, strict=True))
-            warn_zero_width(int(flat), len(panel), "series")
+            flat = sum(not fitted.has_width(panel, i) for i in range(len(panel)))
+            warn_zero_width(flat, len(panel), "series")
         results = {} if interval is None else {"forecast": forecasts}
         results |= {name: [band[:, j] for band in bands] for j, name in enumerate(levels)}
         return panel.forecast(steps, results)
@@ -449,8 +444,6 @@ class Forecaster(BaseEstimator):
     def expected_error_(self) -> Any:
         """Mean absolute error over the horizon on the validation rows, by id for DataFrames."""
         errors, panel = self._fitted.expected_errors, self._fitted.panel
-        if errors is None:
-            raise AttributeError(f"{NO_ERRORS}.")
         if panel.form.kind in ("wide", "long"):
             import pandas
 

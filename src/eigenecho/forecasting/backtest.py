@@ -264,13 +264,10 @@ def sentences(tested: Backtest) -> list[str]:
             f"“{rival}”. It is lower in {wins} of {len(means)} forecasts."
         )
     coverage, score = tested.summary.loc[OURS, ["coverage", "interval_score"]]
-    if np.isnan(coverage):
-        notes.append("There are no prediction intervals: too few rows precede the origins.")
-    else:
-        notes.append(
-            f"The {100 * tested.interval:.3g}% prediction intervals contain {100 * coverage:.3g}% "
-            f"of the true values (interval score {score:.4g})."
-        )
+    notes.append(
+        f"The {100 * tested.interval:.3g}% prediction intervals contain {100 * coverage:.3g}% "
+        f"of the true values (interval score {score:.4g})."
+    )
     missing = int(errors["y"].isna().sum())
     if missing:
         notes.append(f"{missing} of {len(errors)} true values are missing and were ignored.")
@@ -325,8 +322,8 @@ def run_backtest(
         warn(f"the backtest was interrupted: {count}.", UserWarning)
     if naive_fits:
         warn(
-            f"Forecasts from {len(naive_fits)} of {len(done)} origins are the last value, without "
-            f"intervals: {naive_fits[0].reason()}. Use fewer, later origins.",
+            f"Forecasts from {len(naive_fits)} of {len(done)} origins are the last value: "
+            f"{naive_fits[0].reason()}. Use fewer, later origins.",
             FewRowsWarning,
         )
     trials = sorted(chain.from_iterable(done), key=lambda trial: trial[:2])
@@ -358,9 +355,7 @@ def forecast_ahead(
     levels = [0.5 - interval / 2, 0.5 + interval / 2]
     trials = []
     for place, (history, forecast) in enumerate(zip(known.histories, forecasts, strict=True)):
-        bounds = np.full((horizon, 2), np.nan)
-        if fitted.bands is not None:
-            bounds = fitted.quantiles(known, place, forecast, levels)
+        bounds = fitted.quantiles(known, place, forecast, levels)
         named = {OURS: forecast}
         for name, baseline in rivals(season).items():
             named[name] = naive(baseline, history.values, horizon)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
 from eigenecho import spectra
 from eigenecho.checks import check_count, check_floats, check_memory
+from eigenecho.data.align import History
 from eigenecho.data.panel import Panel
 from eigenecho.errors import FewRowsWarning, Words, bad_argument, out_of_range, warn
 from eigenecho.forecasting.baselines import Baseline
@@ -21,7 +23,7 @@ from eigenecho.forecasting.selection import ForecastConfig, Selection, select_ca
 from eigenecho.forecasting.signals import FADES, LARGEST_PERIOD, Measures, Signal, fill_gaps
 from eigenecho.forecasting.validation import fewest, plan
 from eigenecho.forecasting.views import Filter, View, check_growth
-from eigenecho.threads import one_blas_thread
+from eigenecho.threads import mapped, one_blas_thread
 from eigenecho.types import Array, Count, Positive
 
 LAST_VALUE = "last value"
@@ -29,6 +31,12 @@ LAST_VALUE = "last value"
 
 ANCHOR = 100
 """Number of rows after which a series that was not fitted is scaled for the first time."""
+
+STEP = 0.1
+"""Step of a series relative to its mean, if no step was observed in any series."""
+
+MEMBERS, ORIGINS = 5, 12
+"""Number of members and origins that training errors of a series are computed for, at most."""
 
 BYTES = 48
 """Bytes for each step of the horizon that the smallest forecaster needs."""
@@ -53,7 +61,9 @@ def fit(panel: Panel, config: ForecastConfig, run: Run = THREADS) -> FittedForec
     selection = select_candidates(signals, config, run) or Selection([_last_value()])
     candidates, pull, bands, tried = selection
     learned, ensemble = _train(candidates, signals, config, pull, run)
-    return FittedForecaster(panel, config, learned, ensemble, pull, bands, tried)
+    bands = bands or Bands.unknown(len(panel), config.horizon)
+    fitted = FittedForecaster(panel, config, learned, ensemble, pull, bands, tried)
+    return replace(fitted, bands=fitted.completed_bands())
 
 
 def _train(
@@ -97,8 +107,8 @@ class FittedForecaster:
     ensemble : Ensemble
     pull : float or None
         Ridge that pulls the weights of a series to those of all; None if series share weights.
-    bands : Bands or None
-        Validation errors; None if there were none.
+    bands : Bands
+        Validation errors.
     tried : int
         Number of candidates that were scored.
     """
@@ -108,16 +118,15 @@ class FittedForecaster:
     effects: Effects
     ensemble: Ensemble
     pull: Positive | None
-    bands: Bands | None
+    bands: Bands
     tried: Count
 
     def check(self) -> None:
         """Raise if parts of a file do not fit each other."""
         if self.config.multivariate and not self.panel.form.shared:
             raise bad_argument("multivariate", True, "False for series with rows of their own")
-        if self.bands is not None:
-            check_floats(self.bands.growth, "growth", self.config.horizon)
-            check_floats(self.bands.means, "means", len(self.panel))
+        check_floats(self.bands.growth, "growth", self.config.horizon)
+        check_floats(self.bands.means, "means", len(self.panel))
         self._check_effects()
         check_count(len(self.ensemble.members), "members", "a number of members", 1)
         for member in self.ensemble.members:
@@ -176,11 +185,68 @@ class FittedForecaster:
         return self.ensemble.members[0].view.name == LAST_VALUE
 
     @property
-    def expected_errors(self) -> Array | None:
-        """Mean absolute validation error of each series; None if there is none."""
-        if self.bands is None:
-            return None
-        return self.bands.means * self.measures.units
+    def expected_errors(self) -> Array:
+        """Mean absolute validation error of each series."""
+        return self.bands.means * [self._error_unit(history) for history in self.panel.histories]
+
+    @cached_property
+    def _relative_step(self) -> float:
+        """Median step of the series that move, relative to their mean absolute value."""
+        levels = np.array([np.nanmean(np.abs(h.values)) for h in self.panel.histories])
+        moving = self.measures.units > 0
+        return (
+            float(np.median(self.measures.units[moving] / levels[moving])) if moving.any() else STEP
+        )
+
+    @cached_property
+    def _has_long(self) -> bool:
+        """True if a series that moves is long enough for a validation split."""
+        units = self.measures.units
+        return any(
+            u and not self._is_short(h) for u, h in zip(units, self.panel.histories, strict=True)
+        )
+
+    def _is_short(self, history: History) -> bool:
+        return len(history) - history.start < fewest(self.config.horizon)
+
+    def _error_unit(self, history: History) -> float:
+        """Return the unit of the errors of a series; 0 if it is long and constant.
+
+        If a short series never moved, the usual step is taken as if it had been observed once.
+        """
+        signal = fill_gaps(history.values, self.measures.season)
+        signal = self.measures.in_unit(signal, history.name, len(history))
+        if not signal.is_constant:
+            return signal.unit
+        level = abs(float(signal.values[0])) or self.measures.median_unit / self._relative_step
+        return (
+            self._relative_step * (level or 1.0) / np.sqrt(len(signal))
+            if self._is_short(history)
+            else 0.0
+        )
+
+    def completed_bands(self) -> Bands:
+        """Return the bands with errors of series that were not validated."""
+        horizon, histories, units = self.config.horizon, self.panel.histories, self.measures.units
+        missing = np.flatnonzero(np.isnan(self.bands.means) & (units > 0))
+        origins = [np.zeros(0, int)] * len(histories)
+        found = [np.zeros((0, horizon))] * len(histories)
+        if not all(self._is_short(histories[i]) for i in missing):
+            origins = [_last_origins(history, horizon) for history in histories]
+            # The best few members are enough to compare series.
+            few = replace(self, ensemble=Ensemble(self.ensemble.members[:MEMBERS]))
+
+            def forecasts(series: Sequence[int]) -> list[Array]:
+                panel = replace(self.panel, histories=tuple(histories[i] for i in series))
+                return few.forecasts(panel, [origins[i] for i in series], horizon)
+
+            numbers = list(range(len(histories)))
+            groups = [numbers] if self.measures.multivariate else [[i] for i in numbers]
+            found = list(chain.from_iterable(mapped(forecasts, groups)))
+        steps = np.arange(1, horizon + 1)
+        rows = zip(histories, origins, strict=True)
+        truths = [history.values[some[:, None] + steps] for history, some in rows]
+        return self.bands.complete(found, truths, units.tolist())
 
     def forecast(self, panel: Panel, horizon: int, ahead: Sequence[Array] = ()) -> list[Array]:
         """Return values (H,) after the end of each series; ``ahead`` as in ``forecasts``."""
@@ -232,25 +298,34 @@ class FittedForecaster:
             if not np.isfinite(values).all():
                 first = int(np.argwhere(~np.isfinite(values))[:, 1].min())
                 raise out_of_range(history.name, first)
-            forecasts.append(values)
+            forecasts.append(clip_at_zero(values, history.values, start + rows))
         return forecasts
 
     def quantiles(
         self, panel: Panel, series: int, forecast: Array, levels: Sequence[float]
     ) -> Array:
-        """Return quantiles (H, Q) around a forecast (H,); there must be validation errors.
+        """Return quantiles (H, Q) around a forecast (H,).
 
-        Those of a constant series equal the forecast.
+        Those of a long constant series equal the forecast.
         """
-        assert self.bands is not None
         history = panel.histories[series]
-        signal = fill_gaps(history.values, self.measures.season)
-        signal = self.measures.in_unit(signal, history.name, len(history))
-        if signal.is_constant:
+        unit, steps = self._error_unit(history), float(np.inf)
+        if not unit:
             return np.repeat(forecast[:, None], len(levels), axis=1)
+        if self._is_short(history) and self._has_long:
+            # The errors are those of longer series, whose units are better known.
+            steps = max(int(np.sum(~np.isnan(history.values))) - 1, 1)
         bands = self.bands.of_series(self.measures.numbers.get(history.name))
         bands = bands.with_horizon(len(forecast))
-        return np.stack([bands.quantile(level, forecast, signal.unit) for level in levels], axis=1)
+        quantiles = [bands.quantile(level, forecast, unit, steps) for level in levels]
+        last = np.full(len(quantiles), len(history) - 1)
+        return clip_at_zero(np.array(quantiles), history.values, last).T
+
+    def has_width(self, panel: Panel, series: int) -> bool:
+        """Return False if the intervals of a series have width 0."""
+        ratios = self.bands.ratios
+        is_exact = bool(ratios.size) and not ratios[-1]
+        return self._error_unit(panel.histories[series]) > 0 and not is_exact
 
     @one_blas_thread()
     def update(self, panel: Panel, run: Run = THREADS) -> FittedForecaster:
@@ -274,10 +349,21 @@ class FittedForecaster:
         """Warn, once for all series, if nothing was learned."""
         if self.is_naive:
             warn(
-                f"Forecasts are the last value, without intervals: {self.reason()}. Use a longer "
+                f"Forecasts are the last value: {self.reason()}. Use a longer "
                 "series or a shorter horizon.",
                 FewRowsWarning,
             )
+
+
+def _last_origins(history: History, horizon: int) -> Array:
+    """Return some of the last rows that are followed by the rows of a forecast."""
+    last = len(history) - 1 - horizon
+    first = max(min(int(len(history) / GROWTH), last - horizon), history.start)
+    return (
+        np.unique(np.linspace(first, last, ORIGINS).astype(int))
+        if first <= last
+        else np.zeros(0, int)
+    )
 
 
 def checkpoints(rows: Array, anchor: int) -> Array:
@@ -291,6 +377,15 @@ def checkpoints(rows: Array, anchor: int) -> Array:
     anchor = max(anchor, 1)
     k = np.floor(np.log(rows / anchor) / np.log(GROWTH) + 1e-9)
     return np.clip((anchor * GROWTH**k).astype(int), 1, rows)
+
+
+def clip_at_zero(results: Array, values: Array, rows: Array) -> Array:
+    """Return results (O, H) after rows (O,) of a series (T,) that may contain NaN.
+
+    They are not negative if no value up to their row is.
+    """
+    bounded = np.fmin.accumulate(values)[rows] >= 0
+    return np.where(bounded[:, None], np.maximum(results, 0.0), results)
 
 
 def warn_zero_width(count: int, total: int, what: str) -> None:

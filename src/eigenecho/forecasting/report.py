@@ -53,7 +53,7 @@ def contents(
     prediction intervals.
     """
     panel, errors = fitted.panel, fitted.expected_errors
-    order = list(range(len(panel))) if errors is None else list(np.argsort(-errors))
+    order = list(np.argsort(-errors))
     levels = [] if interval is None else [interval]
     drawn = [outlook_of(fitted, i, forecasts[i], levels) for i in order[:DRAWN]]
     times, ahead = panel.histories[order[0]].times, drawn[0].ahead
@@ -67,7 +67,7 @@ def contents(
         "unobserved": sum(int(np.isnan(history.values).sum()) for history in panel.histories),
         "interval": interval,
         "picture": _picture(drawn),
-        "error": "" if errors is None else f"{errors[order[0]]:.3g}",
+        "error": f"{errors[order[0]]:.3g}",
         "listed": _list(fitted, forecasts, order[:LISTED]),
         "forecasts": [_forecast(part) for part in drawn],
         "members": _members(fitted),
@@ -85,7 +85,7 @@ def outlook_of(
     """Return the last rows of a series, its forecast (H,) and prediction intervals."""
     panel, bounds = fitted.panel, {}
     history = panel.histories[series]
-    for level in intervals if fitted.bands is not None else ():
+    for level in intervals:
         sides = [0.5 - level / 2, 0.5 + level / 2]
         bounds[level] = fitted.quantiles(panel, series, forecast, sides)
     rows = min(len(history), max(BEFORE * len(forecast), FEWEST), MOST)
@@ -109,7 +109,7 @@ def _list(
     for i in series:
         history, forecast = fitted.panel.histories[i], forecasts[i]
         last = history.values[~np.isnan(history.values)][-1]
-        error = np.nan if errors is None else errors[i]
+        error = errors[i]
         numbers = [last, forecast[0], forecast[-1], error]
         rows.append([_name(history), *pages.format_numbers(numbers, error if error > 0 else None)])
     steps = len(forecasts[0])

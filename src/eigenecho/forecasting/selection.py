@@ -285,11 +285,9 @@ def _bands(
     origins = [plan.origins for plan in data.plans]
     relative = 2 * logarithms > len(candidates)
     bands = Bands.of(forecasts, data.truths, units, relative, data.blocks, origins)
-    # Series that were not validated get the mean error.
-    mean, numbers = np.nanmean(bands.means), list(data.numbers)
-    means, sizes = np.full(series, mean), bands.sizes
-    means[numbers] = np.where(np.isnan(bands.means), mean, bands.means)
+    means, sizes = np.full(series, np.nan), bands.sizes
+    means[list(data.numbers)] = bands.means
     if sizes.size:
         sizes = np.full(series, np.nan)
-        sizes[numbers] = bands.sizes
+        sizes[list(data.numbers)] = bands.sizes
     return replace(bands, means=means, sizes=sizes)
