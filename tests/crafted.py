@@ -475,6 +475,7 @@ def use_stream(stream):
     row = np.ones(stream.model.D_in)
     for _ in range(3):
         allowed(lambda: finite(stream.step(row)))
+    allowed(lambda: finite(stream.run(np.tile(row, (3, 1)))))
     finite(*stream.copy().state)
 
 

@@ -8,6 +8,7 @@ import struct
 import subprocess
 import sys
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from eigenecho import LinearESN, LinearModel, Spectrum, schema, storage, tasks
 from eigenecho.errors import StorageError
 from eigenecho.estimators.stored import STORED_FORMS
 from eigenecho.reservoir import Reservoir
+from eigenecho.scaling import OutputRange, Scaling
 
 pd = pytest.importorskip("pandas")
 
@@ -318,6 +320,19 @@ def test_model_of_any_dtype(dtype, tmp_path):
     model = LinearModel(Reservoir(*weights[:2]), weights[2])
     model.save(tmp_path / "model")
     np.testing.assert_array_equal(ee.load(tmp_path / "model").predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.float16, np.float32])
+def test_scales_and_bounds_of_any_dtype(dtype, tmp_path):
+    options = {"standardize": True, "output_to_readout": True, "features": "quadratic"}
+    model = LinearESN(5, **options, ridge=1e-3, seed=0).fit(X, X).model_
+    one = np.ones(1, dtype)
+    scaling, bounds = Scaling(0 * one, one), OutputRange(-9 * one, 9 * one, -2 * one, 2 * one)
+    model = replace(model, inputs=scaling, outputs=scaling, output_range=bounds)
+    model.save(tmp_path / "model")
+    back = ee.load(tmp_path / "model")
+    np.testing.assert_array_equal(back.stream().run(X), model.stream().run(X))
+    np.testing.assert_array_equal(back.forecast(9, X, clip=True), model.forecast(9, X, clip=True))
 
 
 def cascaded():

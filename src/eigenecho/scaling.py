@@ -31,10 +31,12 @@ class Scaling:
     scale: Array
 
     def __post_init__(self) -> None:
-        if np.ndim(self.mean) != 1 or np.shape(self.mean) != np.shape(self.scale):
-            got = Words(f"shapes {np.shape(self.mean)}, {np.shape(self.scale)}")
+        for name in ("mean", "scale"):  # compiled code supports no other dtype
+            object.__setattr__(self, name, np.asarray(getattr(self, name), np.float64))
+        if self.mean.ndim != 1 or self.mean.shape != self.scale.shape:
+            got = Words(f"shapes {self.mean.shape}, {self.scale.shape}")
             raise bad_argument("mean, scale", got, "one number for each column")
-        if not np.all(np.asarray(self.scale) > 0):
+        if not np.all(self.scale > 0):
             raise bad_argument("scale", self.scale, "numbers > 0")
 
     @classmethod

@@ -90,7 +90,7 @@ def run_forecast(
     """
     bounds = None
     if model.output_range is not None:
-        low, high, clip_low, clip_high = model.output_range
+        low, high, clip_low, clip_high = np.asarray(model.output_range, np.float64)
         bounds = (clip_low, clip_high) if clip else (low, high)
     r, y = (np.array(part, model.reservoir.dtype) for part in (r, y))
     return loop.run(drive, r, y, bounds=bounds, clip=clip)
