@@ -1070,7 +1070,7 @@ def test_interrupted_fit_keeps_the_previous_fit(monkeypatch):
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("eigenecho.estimators.fit_network.train", interrupt)
+    monkeypatch.setattr("eigenecho.estimators.fitted.train", interrupt)
     with pytest.raises(KeyboardInterrupt):
         esn.fit(X[:, :1], Y)
     np.testing.assert_array_equal(esn.predict(X), predicted)

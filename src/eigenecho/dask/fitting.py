@@ -16,7 +16,7 @@ from eigenecho.dask.sharded_problem import Rows, ShardedProblem
 from eigenecho.dask.shards import RowChecks, Shard, ShardSummary, split_series, validate_shards
 from eigenecho.errors import bad_argument
 from eigenecho.estimators import Forecaster, LinearESN
-from eigenecho.estimators.fit_network import fit_network
+from eigenecho.estimators.fitted import fit_network
 from eigenecho.estimators.validation import all_or_nothing, gap_options, target_kind
 from eigenecho.progress import stage_report
 from eigenecho.reservoir import DrawnReservoir

@@ -1,24 +1,46 @@
-"""The result of a fit, from which an estimator predicts, continues training and is saved."""
+"""Fitting a network, and the result, which predicts, continues training and is saved.
+
+``LinearESN.fit`` and ``dask.fit`` share ``fit_network``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
+from eigenecho.arrays import namespace, to_host
 from eigenecho.checks import check_known, check_lr
 from eigenecho.errors import IllConditionedWarning, bad_argument, warn
-from eigenecho.estimators.validation import TARGETS
+from eigenecho.estimators.validation import TARGETS, warn_if_single_rows, warn_if_unstable
 from eigenecho.model import LinearModel, State
 from eigenecho.model.forecast import closed_loop_radius
 from eigenecho.model.intervals import Posterior, check_noise
 from eigenecho.model.reduce import reduce
+from eigenecho.reservoir import DrawnReservoir
+from eigenecho.rows import chunk_rows
+from eigenecho.scaling import Scaling
 from eigenecho.schema import NOT_STORED
 from eigenecho.spectra import Spectrum
-from eigenecho.training import SOLVERS, AbstractProblem, Evidence, GroupEvidence, TrainedReadout
+from eigenecho.training import (
+    SOLVERS,
+    AbstractProblem,
+    Evidence,
+    GroupEvidence,
+    Settings,
+    TrainedReadout,
+    train,
+)
 from eigenecho.types import Array, NonNegative
+
+LARGEST_TARGET = 1e152
+"""Targets of this size and above are rescaled for training, since their squares overflow."""
+
+SMALLEST_TARGET = 1e-152
+"""Targets of this size and below are rescaled for training, since their squares lose digits."""
 
 REMEDY = "Use more rows, fewer units or a larger ridge."
 
@@ -250,3 +272,54 @@ class FittedNetwork:
             check_noise(self.stored_noise, model.D_out)
         if self.drawn is not None and self.drawn.units != model.units:
             raise bad_argument("drawn", self.drawn, f"{model.units} eigenvalues")
+
+
+def fit_network(
+    settings: Settings,
+    drawn: DrawnReservoir,
+    problem: AbstractProblem,
+    largest: Array,
+    last: Array,
+    **details: Any,
+) -> FittedNetwork:
+    """Train a drawn network on the rows of a problem, and warn if the result may be poor.
+
+    ``largest`` (D_out,) are the largest absolute targets and ``last`` (D_out,) is the last target
+    of the last series, in the caller's units. ``details`` are further fields of the result.
+    """
+    warn_if_single_rows(problem.lengths, "X" if len(drawn.reservoir.W_in) else "y")
+    if settings.recipe.basis == "eigen":
+        warn_if_unstable(drawn.reservoir.spectrum.radius, max(problem.lengths))
+    # Standardized targets have moderate sizes, and targets that drive the network keep theirs.
+    if not (settings.standardize or settings.feedback or settings.output_to_readout):
+        scaling = _scale_extremes(largest)
+        problem = problem if scaling is None else problem.rescale_outputs(scaling)
+    return FittedNetwork.of(
+        problem,
+        train(problem, settings),
+        last,
+        lr=float(settings.recipe.lr),
+        drawn=drawn.spectrum,
+        **details,
+    )
+
+
+def largest_targets(outputs: Sequence[Array]) -> Array:
+    """Return the largest absolute value of each target over all series, (D_out,), without NaN."""
+    xp, largest = namespace(outputs[0]), np.zeros(outputs[0].shape[1])
+    for y in outputs:
+        step = chunk_rows(y, y.shape[1])
+        for start in range(0, len(y), step):
+            rows = y[start : start + step]
+            sizes = xp.max(xp.where(xp.isnan(rows), 0.0, xp.abs(rows)), axis=0, initial=0.0)
+            largest = np.maximum(largest, to_host(sizes))
+    return largest
+
+
+def _scale_extremes(largest: Array) -> Scaling | None:
+    """Return a power of two for each extreme target and 1 for others; None if none is extreme."""
+    extreme = (largest > 0) & ~((largest > SMALLEST_TARGET) & (largest < LARGEST_TARGET))
+    if not extreme.any():
+        return None
+    exponents = np.where(extreme, np.frexp(largest)[1] - 1, 0)
+    return Scaling(np.zeros(len(largest)), np.ldexp(1.0, exponents))

@@ -21,8 +21,7 @@ from eigenecho.arrays import is_on_device, resolve_device, takes_tensors, to_hos
 from eigenecho.checks import check_count, check_coverage, check_flag, check_known
 from eigenecho.errors import Words, bad_argument, place
 from eigenecho.estimators import validation
-from eigenecho.estimators.fit_network import fit_network, largest_targets
-from eigenecho.estimators.fitted import FittedNetwork
+from eigenecho.estimators.fitted import FittedNetwork, fit_network, largest_targets
 from eigenecho.model import Forecast, Learner, LinearModel, Matrices, State, Stream
 from eigenecho.model.certificate import Reduction
 from eigenecho.model.export import ExportReport, export
