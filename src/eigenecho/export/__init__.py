@@ -4,8 +4,7 @@
 network, ``reference`` runs the specification, and ``translate`` writes it in C or JavaScript.
 """
 
-from eigenecho.export.example import example_run
 from eigenecho.export.program import StepProgram
-from eigenecho.export.reference import Reference
+from eigenecho.export.reference import Reference, example_run
 from eigenecho.export.selftest import run_selftest
 from eigenecho.export.source import FORMATS, source_files

@@ -1,7 +1,11 @@
-"""Runs of the specification: what exported code must compute, bit for bit."""
+"""Runs of the specification, which exported code must repeat bit for bit.
+
+The example run is the test vector of an exported network.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,6 +14,13 @@ import numpy as np
 from eigenecho.export import step as specification
 from eigenecho.export.program import StepProgram
 from eigenecho.types import Array
+
+STEPS, FORECASTS = 20, 10
+"""Numbers of steps, and of steps of the closed loop after them. From the second step on, outputs
+depend on all weights."""
+
+FREQUENCY = 0.2
+"""Angular frequency of the first input; those of the others are multiples."""
 
 
 class Reference:
@@ -58,3 +69,32 @@ def _scalars(value: Any) -> Any:
     if value.dtype != np.float32:
         return value.tolist()
     return list(value) if value.ndim == 1 else list(map(list, value))
+
+
+def example_run(program: StepProgram) -> dict[str, Array]:
+    """Return a run from the initial state, which ends before an overflow, as arrays by name.
+
+    ``test_inputs`` (T, D_in) and ``test_outputs`` (T, D_out) are inputs and outputs of steps, and
+    ``test_known`` (H, D_known) and ``test_forecasts`` (H, D_out) of the closed loop after them.
+    """
+    # Smooth inputs, because noise can make the outputs of a network very large.
+    t = np.arange(1, STEPS + FORECASTS + 1)[:, np.newaxis]
+    rows = np.sin(FREQUENCY * t * np.arange(1, program.inputs + 1))
+    if "input_scale" in program.arrays:
+        rows = rows * program.arrays["input_scale"] + program.arrays["input_mean"]
+    rows = rows.astype(program.dtype)
+    reference = Reference(program)
+    inputs, outputs = _run(reference.step, rows[:STEPS])
+    run = {"test_inputs": inputs, "test_outputs": outputs}
+    if program.known is not None and len(outputs) == STEPS:
+        known, forecasts = _run(reference.forecast_step, rows[STEPS:, program.outputs :])
+        run |= {"test_known": known, "test_forecasts": forecasts}
+    return run
+
+
+def _run(function: Callable[[Array], Array], rows: Array) -> tuple[Array, Array]:
+    """Return rows and outputs before the first output that is not finite."""
+    outputs = np.array([function(row) for row in rows])
+    finite = np.isfinite(outputs).all(axis=1)
+    count = len(finite) if finite.all() else int(np.argmin(finite))
+    return rows[:count], outputs[:count]
