@@ -32,7 +32,7 @@ _NAMES = {
     "from_npz": "eigenecho.interop",
     "from_reservoirpy": "eigenecho.interop",
     "load": "eigenecho.loading",
-    "probe": "eigenecho.convert",
+    "probe": "eigenecho.model.compare",
     "search": "eigenecho.grid_search",
 }
 
@@ -41,7 +41,7 @@ __all__ = ["__version__", *_MODULES, *_NAMES]
 if TYPE_CHECKING:
     from eigenecho import errors, features, metrics, plots, spectra, tasks
     from eigenecho.basis import Basis
-    from eigenecho.convert import diagonalize, probe
+    from eigenecho.convert import diagonalize
     from eigenecho.estimators import (
         DiagonalReservoir,
         Forecaster,
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from eigenecho.interop import from_npz, from_reservoirpy
     from eigenecho.loading import load
     from eigenecho.model import LinearModel, State
+    from eigenecho.model.compare import probe
     from eigenecho.spectra import Spectrum
     from eigenecho.transition import delay_line
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from eigenecho import kernels
 from eigenecho.errors import UnstableError, bad_argument
-from eigenecho.model import LinearModel
+from eigenecho.model.model import LinearModel
 from eigenecho.model.predict import run
 from eigenecho.types import Array
 

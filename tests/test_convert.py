@@ -8,8 +8,9 @@ import scipy.sparse
 
 import eigenecho as ee
 import naive
-from eigenecho.convert import compare
+from eigenecho import convert
 from eigenecho.errors import IllConditionedWarning
+from eigenecho.model import compare
 from matrices import DIAGONAL, KINDS, matrix
 
 RNG = np.random.default_rng(5)
@@ -191,9 +192,7 @@ def test_inaccurate_requested_form_causes_a_warning_with_the_error():
 
 def test_form_that_fails_the_probe_is_not_used(monkeypatch):
     """The probe overrules a form that is accurate according to its conditioning."""
-    from eigenecho.convert import network
-
-    monkeypatch.setattr(network, "EXACT", 1e-15)
+    monkeypatch.setattr(convert, "EXACT", 1e-15)
     W, W_in, W_out = gaussian(40), RNG.normal(size=(1, 40)), RNG.normal(size=(40, 1))
     certificate = ee.diagonalize(W, W_in, W_out).certificate
     assert certificate.form == "dense"

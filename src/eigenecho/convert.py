@@ -1,4 +1,4 @@
-"""Conversion of linear reservoirs from other libraries to the eigenbasis."""
+"""Conversion of networks from other libraries to the eigenbasis, with a certificate."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 
 from eigenecho.basis import Basis
 from eigenecho.checks import as_square, check_finite, check_real
-from eigenecho.convert.compare import compare
 from eigenecho.errors import IllConditionedWarning, Words, bad_argument, warn
 from eigenecho.model import LinearModel
 from eigenecho.model.certificate import Certificate
+from eigenecho.model.compare import compare
 from eigenecho.reservoir import Reservoir
 from eigenecho.threads import one_blas_thread
 from eigenecho.transition import WELL_CONDITIONED, choose_form, compact
