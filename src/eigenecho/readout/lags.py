@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho.arrays import namespace
+from eigenecho.kernels.convolution import settling_steps
 from eigenecho.readout.moments import Moments, products
 from eigenecho.reservoir import Reservoir
 from eigenecho.types import Array
@@ -68,9 +69,9 @@ class Lags:
         before, until = self.before + after.before[1:], self.until[:-1] + after.until
         return replace(self.merge(after), before=before, until=until)
 
-    def moments(self, reservoir: Reservoir, K: int) -> Moments:
-        """Return the sums for a reservoir that settles within ``K`` steps."""
-        xp = namespace(self.rho)
+    def moments(self, reservoir: Reservoir) -> Moments:
+        """Return the sums for a reservoir that settles within these lags."""
+        xp, K = namespace(self.rho), int(min(len(self.rho), settling_steps(reservoir.form)))
         starts, stops = (
             xp.stack([_last(reservoir, drive[-K:]) for drive in drives])
             for drives in (self.before, self.until)

@@ -21,6 +21,7 @@ from eigenecho import threads
 from eigenecho.arrays import namespace, to_like
 from eigenecho.basis import separate
 from eigenecho.readout.gram import Gram
+from eigenecho.reservoir import Reservoir
 from eigenecho.spectra import Spectrum
 from eigenecho.types import Array
 
@@ -76,6 +77,10 @@ class Moments:
         starts = xp.concatenate([self.starts, after.starts[1:]])
         stops = xp.concatenate([self.stops[:-1], after.stops])
         return replace(self.merge(after), starts=starts, stops=stops)
+
+    def moments(self, reservoir: Reservoir) -> Moments:
+        """Return the sums themselves, which are those of one reservoir."""
+        return self
 
     def gram(self, spectrum: Spectrum, B: Array, outputs: int, gap: float = RESONANT) -> Gram:
         """Return XᵀX and XᵀY over columns [head, states]; the last side columns are targets.

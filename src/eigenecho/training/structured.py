@@ -84,15 +84,13 @@ def assemble_gram(
 ) -> PassResult:
     """Return XᵀX and XᵀY of all columns from sums over time and sums of resonant modes."""
     reservoir, spectrum = problem.reservoir, problem.reservoir.spectrum
-    if isinstance(sums, Lags):
-        enough = int(min(len(sums.rho), settling_steps(reservoir.form)))
-        sums = sums.moments(reservoir, enough)
-    statistics = sums.gram(spectrum, reservoir.B, problem.D_out)
+    moments = sums.moments(reservoir)
+    statistics = moments.gram(spectrum, reservoir.B, problem.D_out)
     if direct is not None:
         columns = problem.head + spectrum.columns(resonant(spectrum))
         here = namespace(statistics.XtX).asarray(columns)
         statistics.XtX[here[:, None], here] = direct.XtX
-    return PassResult(statistics, [], list(sums.stops))
+    return PassResult(statistics, [], list(moments.stops))
 
 
 def lag_count(problem: AbstractProblem) -> int | None:
