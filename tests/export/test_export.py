@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 import eigenecho as ee
 from eigenecho.errors import UnstableError
-from eigenecho.export import Reference, selftest
+from eigenecho.export import Reference, example_run, selftest
 from eigenecho.model.export import step_program
 from eigenecho.reservoir import Reservoir
 from eigenecho.scaling import Scaling
@@ -75,6 +75,22 @@ def test_report_has_sizes_and_differences(esn, tmp_path, dtype, size, no_compile
     assert 0 <= report.stream_difference <= 100 * np.finfo(dtype).eps
     assert report.difference is None
     assert "not run: cc or gcc or clang is not installed" in str(report)
+
+
+@pytest.mark.parametrize("value", ["1024.0", "-1024.0", "0.0 / 0.0"])
+@pytest.mark.parametrize("tools", [{".c": selftest.C_COMPILERS}, {".js": ["node"]}], ids=list)
+def test_selftest_returns_the_largest_difference(esn, tmp_path, tools, value):
+    """Replace the first expected output by a number above or below the output, or by NaN."""
+    ((suffix, programs),) = tools.items()
+    need_program(*programs)
+    report = esn.export(tmp_path / f"network{suffix}")
+    files = {path.suffix: path.read_text() for path in report.paths}
+    first = re.compile(r"(test_outputs(?:\[\d+\])* = [{[]\s*(?:new Float64Array\(\[|{))[^]}]+")
+    files[suffix], count = first.subn(rf"\g<1>{value}", files[suffix])
+    assert count == 1
+    output = example_run(step_program(esn.model_, None, None))["test_outputs"][0, 0]
+    expected = np.nan if "/" in value else abs(float(value) - output)
+    np.testing.assert_equal(selftest.run_selftest(files, "network")[0], expected)
 
 
 def test_failing_compiler_is_reported(esn, tmp_path, monkeypatch):

@@ -22,8 +22,9 @@ from exported import (
 )
 
 SIZES = "seed", "steps", "largest"
-SMALL = [(seed, 50, 40) for seed in range(8)]
-"""Networks of the fast tests, of at most 40 units."""
+SMALL = [(seed, 50, 40) for seed in (*range(8), 20)]
+"""Networks of the fast tests, of at most 40 units: one of each kind, and a sparse one with 26
+connections."""
 
 LARGE = [pytest.param(seed, 1000, 300, marks=pytest.mark.slow) for seed in range(200)]
 """Networks of the slow tests, of at most 300 units."""
