@@ -137,6 +137,14 @@ def to_pandas(value: Any, name: str) -> tuple[Any, Any]:
     """
     if not is_table(value):
         return value, None
+    frame = to_narwhals(value, name)
+    pandas = import_pandas()
+    columns = {label: _to_pandas(frame[label], name) for label in frame.columns}
+    return pandas.DataFrame(columns, copy=False), frame
+
+
+def to_narwhals(value: Any, name: str) -> Any:
+    """Return a table of another library than pandas as a frame of narwhals."""
     import narwhals as nw
 
     frame = nw.from_native(value, pass_through=True)
@@ -145,9 +153,7 @@ def to_pandas(value: Any, name: str) -> tuple[Any, Any]:
         raise bad_argument(name, got, "a frame with data", "Call collect() first.")
     if not isinstance(frame, nw.DataFrame):
         raise bad_argument(name, got, KINDS)
-    pandas = import_pandas()
-    columns = {label: _to_pandas(frame[label], name) for label in frame.columns}
-    return pandas.DataFrame(columns, copy=False), frame
+    return frame
 
 
 def _to_pandas(column: Any, name: str) -> Any:

@@ -108,6 +108,12 @@ def filled_forward(values: Array, before: Array | None = None) -> Array:
     return np.take_along_axis(whole, np.maximum.accumulate(rows, axis=0), axis=0)[1:]
 
 
+def as_labels(value: Any) -> list[Any]:
+    """Return a list of labels, given as one label, several, or None."""
+    is_list = hasattr(value, "__iter__") and not isinstance(value, str)
+    return list(value) if is_list else [] if value is None else [value]
+
+
 # Columns of X -------------------------------------------------------------------------------------
 
 
@@ -115,40 +121,71 @@ def filled_forward(values: Array, before: Array | None = None) -> Array:
 class Columns:
     """Labels of the columns of X, in the order of the fit: "x0", "x1", … for arrays.
 
-    ``past`` contains the labels of those that are known up to the present only.
+    ``past`` contains the labels of those that are known up to the present only. A column of
+    categories has a label for each category; ``sources`` and ``values`` contain the column and the
+    category of these labels.
     """
 
     labels: tuple[Hashable, ...] = ()
     past: tuple[Hashable, ...] = ()
+    sources: tuple[Hashable, ...] = ()
+    values: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, labels: Sequence[Hashable], past: Any, numbered: bool) -> Columns:
+    def of(
+        cls,
+        labels: Sequence[Hashable],
+        past: Any,
+        known: Any,
+        numbered: bool,
+        categories: Mapping[Hashable, Sequence[str]],
+    ) -> Columns:
         """Return the columns of a fit, of which ``past`` lists those that are not known ahead.
 
-        Columns of arrays are ``numbered``: ``past`` may contain their numbers.
+        Columns of arrays are ``numbered``: ``past`` may contain their numbers. ``known`` is empty,
+        or lists all others.
         """
-        is_list = hasattr(past, "__iter__") and not isinstance(past, str)
-        items = list(past) if is_list else [] if past is None else [past]
-        if items and not labels:
-            wanted = "no columns if there is no X"
-            raise bad_argument("past", past, wanted, "Pass the columns as X.")
-        own: dict[Any, Hashable] = {label: label for label in labels}
-        own |= dict(enumerate(labels)) if numbered else {}
-        for label in items:
-            if not isinstance(label, Hashable) or isinstance(label, (bool, np.bool_, float)):
-                raise bad_argument("past", past, "names of columns of X, or numbers for arrays")
-            if label not in own:
-                raise unknown_name("past", label, list(map(str, labels)))
-        columns = tuple(own[label] for label in items)
-        if len(set(columns)) < len(columns):
-            raise bad_argument("past", past, "each column once")
-        return cls(tuple(labels), columns)
+        sources = {f"{label}={v}": label for label, values in categories.items() for v in values}
+        own: dict[Any, list[Hashable]] = {}
+        for number, label in enumerate(labels):
+            own.setdefault(sources.get(label, label), []).append(label)  # type: ignore[call-overload]
+            if numbered:
+                own[number] = [label]
+        named = {
+            argument: _find_labels(argument, value, own)
+            for argument, value in {"past": past, "known": known}.items()
+        }
+        listed = named["past"] + named["known"]
+        if len(set(listed)) < len(listed):
+            raise bad_argument("past", past, "each column once, in past or known")
+        for label in labels if named["known"] else ():
+            if label not in listed:
+                raise bad_argument("known", known, f"all columns of X: {label!r} is missing")
+        values = tuple(v for part in categories.values() for v in part)
+        return cls(tuple(labels), tuple(named["past"]), tuple(sources.values()), values)
+
+    @property
+    def categories(self) -> dict[Hashable, tuple[str, ...]]:
+        """Categories of the columns that have them."""
+        found: dict[Hashable, tuple[str, ...]] = {}
+        for source, value in zip(self.sources, self.values, strict=True):
+            found[source] = (*found.get(source, ()), value)
+        return found
+
+    @property
+    def names(self) -> tuple[Hashable, ...]:
+        """Names of the columns of the caller."""
+        encoded = [f"{s}={v}" for s, v in zip(self.sources, self.values, strict=True)]
+        return (*dict.fromkeys(self.sources), *(x for x in self.labels if x not in encoded))
 
     def check(self) -> None:
         """Raise if a file has duplicate columns, or columns of ``past`` that do not exist."""
         for labels in (self.labels, self.past):
             if len(set(labels)) < len(labels) or not set(labels) <= set(self.labels):
                 raise bad_argument("columns", labels, "unique names of columns")
+        encoded = {f"{s}={v}" for s, v in zip(self.sources, self.values, strict=True)}
+        if len(encoded) < len(self.sources) or not encoded <= set(self.labels):
+            raise bad_argument("sources", self.sources, "columns of the labels")
 
     @property
     def known(self) -> tuple[Hashable, ...]:
@@ -182,6 +219,22 @@ class Columns:
         for label in labels:
             if label not in self.labels and label not in ignored:
                 raise bad_argument(name, Words(f"a column {label!r}"), "the columns of fit")
+
+
+def _find_labels(argument: str, value: Any, own: Mapping[Any, list[Hashable]]) -> list[Hashable]:
+    """Return the labels of columns that an argument lists by name or number."""
+    items = as_labels(value)
+    if items and not own:
+        wanted = "no columns if there is no X"
+        raise bad_argument(argument, value, wanted, "Pass the columns as X.")
+    for label in items:
+        if not isinstance(label, Hashable) or isinstance(label, (bool, np.bool_, float)):
+            raise bad_argument(argument, value, "names of columns of X, or numbers for arrays")
+        if label not in own:
+            raise unknown_name(
+                argument, label, [str(name) for name in own if type(name) is not int]
+            )
+    return [label for item in items for label in own[item]]
 
 
 @dataclass(frozen=True, eq=False)

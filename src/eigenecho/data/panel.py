@@ -9,9 +9,28 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.data.align import Columns, Drivers, History, align, check_same_type, detect_step
+from eigenecho.data.align import (
+    Columns,
+    Drivers,
+    History,
+    align,
+    as_labels,
+    check_same_type,
+    detect_step,
+)
 from eigenecho.data.clock import is_date, joined, positions, shown
-from eigenecho.data.read import KINDS, LongNames, PanelFormat, identify, in_series, read_X, read_y
+from eigenecho.data.read import (
+    KINDS,
+    LongNames,
+    PanelFormat,
+    Table,
+    has_columns,
+    identify,
+    in_series,
+    read_X,
+    read_y,
+    split_frame,
+)
 from eigenecho.errors import Words, bad_argument
 from eigenecho.types import Array, Forecast
 
@@ -24,6 +43,7 @@ def read(
     X: Any = None,
     *,
     past: Any = (),
+    known: Any = (),
     id: Hashable = "unique_id",
     time: Hashable = "ds",
     target: Hashable = "y",
@@ -44,20 +64,29 @@ def read(
     past : names of columns of X, or numbers for arrays
         Columns that are known up to the present only. Missing values are filled from before. All
         other columns are known ahead, and complete.
+    known : names of the other columns, optional
+        Without X, the columns of ``past`` and ``known`` are taken from y, if it is a frame.
     id, time, target : names of the columns of a long frame
         ``time`` is also the column of times of a wide frame of polars or PyArrow, where it can
         be left out if there is only one column of dates.
     """
-    form, data = identify(y, LongNames(id, time, target), "y")
+    names, listed = LongNames(id, time, target), as_labels(known) + as_labels(past)
+    if X is None and listed and has_columns(y, ()):
+        y, X = split_frame(y, list(dict.fromkeys(listed)), names, "y")
+    form, data = identify(y, names, "y")
     labels, tables = read_y(form, data, "y")
     longest = max(tables, key=lambda table: len(table.times))
     for table in tables:
         if not len(table.times):
             got = Words(f"0 rows{in_series(table.labels[0])}")
             raise bad_argument("y", got, "at least one row in each series")
-    beside = {} if X is None else read_X(X, form, "X", [table.times for table in tables])
-    names = next(iter(beside.values())).labels if beside else ()
-    columns = Columns.of(names, past, form.is_array)
+    beside: dict[Hashable, Table] = {}
+    categories: dict[Hashable, tuple[str, ...]] = {}
+    if X is not None:
+        times = [table.times for table in tables]
+        beside = read_X(X, form, "X", times, categories=categories, learn=True)
+    labels_X = next(iter(beside.values())).labels if beside else ()
+    columns = Columns.of(labels_X, past, known, form.is_array, categories)
     drivers = Drivers(beside, columns, "X") if beside else None
     step = getattr(data.index, "freq", None) if form.kind in ("series", "wide") else None
     if step is None or not is_date(longest.times) or step.n < 1:
@@ -123,6 +152,7 @@ class Panel:
         A long frame may omit series without new rows; a list contains empty arrays for them.
         Without ``X_new``, rows of X that are known ahead are used if X has no other columns.
         """
+        y_new, X_new = self._split(y_new, X_new, "y_new")
         use_ahead = X_new is None and bool(self.columns.known) and not self.columns.past
         starts = [len(history) for history in self.histories]
         _, labels, new = self._read(y_new, X_new, "y_new", "X_new", starts, use_ahead)
@@ -147,7 +177,8 @@ class Panel:
         if X is None:
             return [self._known_ahead(i, horizon, "X") for i in range(len(self))]
         times = [history.clock.ahead(horizon) for history in self.histories]
-        tables = read_X(X, self.form, "X", times, self.columns.known)
+        categories = self.columns.categories
+        tables = read_X(X, self.form, "X", times, self.columns.known, categories)
         drivers = Drivers(tables, Columns(self.columns.known), "X", self.columns.past)
         if self.form.shared:
             return [drivers.after(None, self.histories[0].clock, horizon)] * len(self)
@@ -157,6 +188,7 @@ class Panel:
         self, y: Any, X: Any, name: str, X_name: str, starts: Any = None, use_ahead: bool = False
     ) -> tuple[PanelFormat, Any, tuple[History, ...]]:
         """Return the format, labels and rows of further data; ``starts`` of rows that follow."""
+        y, X = self._split(y, X, name)
         form, data = identify(y, self.form.names, name)
         if form.kind != self.form.kind:
             wanted = f"{KINDS[self.form.kind]}, as in fit"
@@ -172,13 +204,21 @@ class Panel:
             if not self.columns.labels:
                 raise bad_argument(X_name, Words("columns"), "None: fit had no X")
             times = [table.times for table in tables]
-            beside = read_X(X, form, X_name, times, self.columns.labels)
+            columns = self.columns
+            beside = read_X(X, form, X_name, times, columns.labels, columns.categories)
             drivers = Drivers(beside, self.columns, X_name)
         elif self.columns.labels and not use_ahead:
-            listed = ", ".join(map(str, self.columns.labels))
+            listed = ", ".join(map(str, self.columns.names))
             raise bad_argument(X_name, None, f"the columns of fit: {listed}")
         own_steps = {history.name: history.clock.step for history in self.histories}
         return form, labels, align(tables, clock.step, drivers, name, own_steps, starts is None)
+
+    def _split(self, y: Any, X: Any, name: str) -> tuple[Any, Any]:
+        """Return y and X, which may be columns of y."""
+        names = self.columns.names
+        if X is not None or not names or not has_columns(y, names) or set(names) & set(self.labels):
+            return y, X
+        return split_frame(y, names, self.form.names, name)
 
     def _numbers(self, labels: Any) -> list[int]:
         """Return the positions of the series with new rows."""

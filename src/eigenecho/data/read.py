@@ -11,8 +11,16 @@ import numpy as np
 
 from eigenecho.checks import as_array, check_known
 from eigenecho.data.clock import as_numbers, is_date, is_period, shown, with_room
-from eigenecho.errors import ENCODE, Words, bad_argument, not_finite, not_numbers, place
-from eigenecho.frames import FrameFormat, is_table, to_pandas
+from eigenecho.errors import (
+    ENCODE,
+    Words,
+    bad_argument,
+    not_finite,
+    not_numbers,
+    place,
+    unknown_name,
+)
+from eigenecho.frames import FrameFormat, is_table, to_narwhals, to_pandas
 from eigenecho.types import Array
 
 ARRAYS = {"single": "an array (T,)", "columns": "an array (T, D)", "list": "a list of arrays (T,)"}
@@ -32,8 +40,16 @@ LARGEST = 1e150
 MISSING = ("NoneType", "NAType", "NaTType", "MaskedConstant")
 """Types of objects that stand for a missing number."""
 
+OTHERS = "List columns that help to forecast in known= or past=, or pass them as X; drop others."
+"""The remedy for a column of a frame that is not a target."""
+
 TEXT = "Convert it to numbers, drop it, or make it the index if it contains the times."
 """The remedy for a column of a frame that does not contain numbers."""
+
+MOST_CATEGORIES = 100
+"""Number of categories of a column, at most, and of half of the rows from ``FEW_CATEGORIES`` on:
+more are rather ids, or dates or numbers as text."""
+FEW_CATEGORIES = 10
 
 NOT_NUMBERS = (str, bytes, complex, np.complexfloating, np.datetime64, np.timedelta64)
 """Types that ``float`` may convert, but that are not real numbers."""
@@ -139,7 +155,7 @@ def read_y(
         if extra:
             raise bad_argument(
                 name, Words(f"a column {extra[0]!r}"), f"only {', '.join(map(repr, form.names))}",
-                "Pass columns that help to forecast as X.",
+                OTHERS,
             )  # fmt: skip
         ids, tables = _long_tables(y, [form.names.target], form.names, name)
         for label, table in tables.items():
@@ -155,13 +171,55 @@ def read_y(
     return labels, [_sorted_table(_times(y.index, name), values, labels, name)]
 
 
+def split_frame(y: Any, labels: Sequence[Hashable], names: LongNames, name: str) -> tuple[Any, Any]:
+    """Return a frame without columns of X, and a frame of these and the ids and times."""
+    native = _narwhals(y)
+    columns = list(y.columns if native is None else native.columns)
+    for label in labels:
+        if label not in columns or label in names:
+            others = [str(column) for column in columns if column not in names]
+            raise unknown_name("known or past", label, others)
+    times = [names.id, names.time]
+    if native is not None and names.time not in columns:
+        times = [column for column, dtype in native.schema.items() if dtype.is_temporal()]
+    times = [column for column in times if column in columns and column not in labels]
+    targets = [column for column in columns if column not in (*labels, *times)]
+    if names.target in targets and len(targets) > 1:
+        extra = next(column for column in targets if column != names.target)
+        wanted = ", ".join(map(repr, [*times, names.target, *labels]))
+        raise bad_argument(name, Words(f"a column {extra!r}"), f"only {wanted}", OTHERS)
+    parts = [*times, *targets], [*times, *labels]
+    if native is None:
+        return y[parts[0]], y[parts[1]]
+    return native.select(parts[0]).to_native(), native.select(parts[1]).to_native()
+
+
+def has_columns(y: Any, labels: Sequence[Hashable]) -> bool:
+    """Return True for a frame with these columns."""
+    native = _narwhals(y)
+    columns = native.columns if native is not None else getattr(y, "columns", ())
+    return len(columns) > 0 and all(label in columns for label in labels)
+
+
+def _narwhals(y: Any) -> Any:
+    """Return a frame of another library than pandas as one of narwhals; None for all else."""
+    return to_narwhals(y, "y") if not isinstance(y, np.ndarray) and is_table(y) else None
+
+
 def read_X(
-    X: Any, form: PanelFormat, name: str, times: Sequence[Any], labels: Sequence[Hashable] = ()
+    X: Any,
+    form: PanelFormat,
+    name: str,
+    times: Sequence[Any],
+    labels: Sequence[Hashable] = (),
+    categories: dict[Hashable, tuple[str, ...]] | None = None,
+    learn: bool = False,
 ) -> dict[Hashable, Table]:
     """Return the tables of X by series, or under None if all series share one.
 
     ``times`` are those of the rows of arrays, one per series. ``labels`` are those of the columns
-    of arrays, by default "x0", "x1", ….
+    of arrays, by default "x0", "x1", …. Columns of ``categories`` have one column of 0 and 1 for
+    each category; with ``learn``, all columns of text or categories are added to these.
     """
     if form.is_array:
         if form.shared:
@@ -183,6 +241,7 @@ def read_X(
         raise bad_argument(name, Words(f"no column {names.time!r}"), "a column of times")
     X = X if is_long else _with_index(X, native, names.time, name)
     beside = (names.id, names.time) if is_long else ()
+    X = _encoded(X, beside, name, categories, learn)
     labels = [column for column in X.columns if column not in beside]
     if not labels:
         raise bad_argument(name, Words("no columns"), "at least one column beside the times")
@@ -263,6 +322,49 @@ def _with_index(frame: Any, native: Any, time: Hashable, name: str) -> Any:
         got = Words(f"a frame with {len(dates)} columns of dates")
         raise bad_argument(name, got, "exactly one, or the column named by Forecaster(time=)")
     return frame.set_index(time if time in frame.columns else dates[0])
+
+
+def _encoded(
+    frame: Any,
+    beside: Sequence[Hashable],
+    name: str,
+    categories: dict[Hashable, tuple[str, ...]] | None,
+    learn: bool,
+) -> Any:
+    """Return a frame with a column "label=category" of 0 and 1 for each category of a column."""
+    if categories is None:
+        return frame
+    import pandas
+
+    columns: dict[Hashable, Any] = {}
+    for label in frame.columns:
+        column = frame[label]
+        if label in beside or not (label in categories or (learn and _is_text(column))):
+            columns[label] = column
+            continue
+        missing = column.isna().to_numpy()
+        values = column.astype(object).map(str).to_numpy(object)
+        observed = sorted(set(values[~missing]))
+        if learn:
+            categories[label] = tuple(observed)
+        most = min(MOST_CATEGORIES, max(len(values) // 2, FEW_CATEGORIES))
+        if learn and len(observed) > most:
+            got = Words(f"{len(observed)} categories in column {label!r}")
+            raise bad_argument(name, got, f"at most {most}", TEXT)
+        for value in observed:
+            if value not in categories[label]:
+                got = Words(f"a new category {value!r} in column {label!r}")
+                raise bad_argument(name, got, f"those of fit: {', '.join(categories[label])}")
+        for value in categories[label]:
+            columns[f"{label}={value}"] = np.where(missing, np.nan, values == value)
+    return pandas.DataFrame(columns, frame.index)
+
+
+def _is_text(column: Any) -> bool:
+    """Return True for a column of categories or text."""
+    if column.dtype.kind == "O" and str(column.dtype) == "object":
+        return any(isinstance(value, str) for value in column)
+    return str(column.dtype).partition("[")[0] in ("category", "string", "str")
 
 
 def _times(column: Any, name: str) -> Any:

@@ -62,8 +62,9 @@ class Forecaster(BaseEstimator):
     seasons : list of int, optional
         Periods in rows, at most 20. By default, periods of the calendar, if the data have dates,
         and periods detected in the series.
-    past : names of columns of X, or numbers for arrays
-        Columns known up to the present only. All others are known ahead.
+    known, past : names of columns of X, or numbers for arrays
+        Columns known ahead, and columns known up to the present only. By default, columns that are
+        not in ``past`` are known ahead. A frame y may contain these columns, instead of X.
     multivariate : bool
         Let each series depend on past values of the others. The series must share their rows, as
         the columns of an array or a wide frame do. The order of the columns does not matter.
@@ -121,6 +122,7 @@ class Forecaster(BaseEstimator):
         *,
         strategy: str = "auto",
         seasons: Sequence[int] | None = None,
+        known: Any = (),
         past: Any = (),
         multivariate: bool = False,
         sharing: str = "auto",
@@ -139,6 +141,7 @@ class Forecaster(BaseEstimator):
         self.horizon = horizon
         self.strategy = strategy
         self.seasons = seasons
+        self.known = known
         self.past = past
         self.multivariate = multivariate
         self.sharing = sharing
@@ -162,9 +165,11 @@ class Forecaster(BaseEstimator):
             Each column of an array or a wide frame is a series; a long frame has the columns
             ``id``, ``time`` and ``target``. NaN is a missing observation: it is filled from earlier
             rows, and never used for training or validation. Numbers are at most 1e150, and differ
-            by 1e-150 or more. Every column of a wide frame is forecast; pass others as X.
+            by 1e-150 or more. Every column of a wide frame is forecast, except those in ``known``
+            and ``past``; pass others as X.
         X : array (T, k), list of them, or DataFrame, optional
-            Additional columns, at the rows of y. Columns known ahead act at their own row.
+            Additional columns, at the rows of y. Columns known ahead act at their own row. Text
+            and categories in a DataFrame are encoded as one column of 0 and 1 for each category.
         client : distributed.Client, optional
             Dask cluster whose workers score and train candidates. The results do not depend on it.
 
@@ -493,7 +498,8 @@ class Forecaster(BaseEstimator):
         return tuple(sorted(set(map(float, seasons))))
 
     def _read(self, y: Any, X: Any) -> Panel:
-        panel = read(y, X, past=self.past, id=self.id, time=self.time, target=self.target)
+        names = {"id": self.id, "time": self.time, "target": self.target}
+        panel = read(y, X, past=self.past, known=self.known, **names)
         if self.multivariate and not panel.form.shared:
             raise bad_argument(
                 "multivariate", True, "False for series that do not share their rows",
