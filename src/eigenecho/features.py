@@ -329,9 +329,7 @@ class FeatureMap:
     @property
     def size(self) -> int:
         """Number of columns M."""
-        return (
-            self.columns.size + len(self.products) + self.cos_offsets.size + self.tanh_offsets.size
-        )
+        return FeatureForm(*vars(self).values()).size
 
     def standardized(self, scaling: Scaling) -> FeatureMap:
         """Return the map that standardises states in this way."""

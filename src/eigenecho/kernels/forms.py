@@ -66,6 +66,12 @@ class FeatureForm(NamedTuple):
     tanh_weights: Array
     tanh_offsets: Array
 
+    @property
+    def size(self) -> int:
+        """Number of features."""
+        drawn = self.cos_offsets.size + self.tanh_offsets.size
+        return self.columns.size + len(self.products) + drawn
+
 
 class CustomForm(NamedTuple):
     """Features [z, function(s)], with z and s of a ``builtin`` form.

@@ -30,4 +30,7 @@ from eigenecho.readout.moments import Moments, products, resonant
 from eigenecho.readout.normal_equations import NormalEquations, factors, solved
 from eigenecho.readout.penalty import Penalty
 from eigenecho.readout.statistic import Accumulator, PassResult, Residuals
-from eigenecho.readout.triangle import Statistic, Triangle, annihilate, check_upper, is_regular
+from eigenecho.readout.triangle import Triangle, annihilate, check_upper, is_regular
+
+Statistic = Gram | Triangle
+"""A statistic that a readout is solved from."""

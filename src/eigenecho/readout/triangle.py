@@ -172,10 +172,6 @@ class Triangle(Accumulator):
         return Gram(self.R.T @ self.R, self.R.T @ self.Z, self.rows)
 
 
-Statistic = Gram | Triangle
-"""A statistic that a readout is solved from."""
-
-
 def check_upper(R: Array) -> None:
     """Raise unless R is square and zero below its diagonal, where solvers do not look."""
     check_shape(R, "R", 2 * (len(R),))

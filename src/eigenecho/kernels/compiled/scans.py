@@ -124,9 +124,7 @@ def run_readout(
 
 def observe(features: FeatureForm, states: Array) -> Array:
     """Return the features z (T, M) of states (T, N)."""
-    size = features.columns.size + len(features.products)
-    size += features.cos_offsets.size + features.tanh_offsets.size
-    out = np.empty((len(states), size), states.dtype)
+    out = np.empty((len(states), features.size), states.dtype)
     steps.observe_rows(tuple(features), states, out)
     return out
 
