@@ -498,38 +498,24 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         if context is None and state is None:
             state = self.final_state_
         validation.check_target(self._fitted.target)
-        if interval is not None:
-            self.model_.need_states("A prediction interval of a forecast")
-        if are_several(context):
-            return self._forecast_several(horizon, context, inputs, state, interval, clip)
-        run = forecast(self.model_, horizon, to_host(context), to_host(inputs), state, clip)
         if interval is None:
-            return run.outputs[:, 0] if self._fitted.flat else run.outputs
+            rows = self.model_.forecast(horizon, context, inputs, state=state, clip=clip)
+            if not self._fitted.flat:
+                return rows
+            return [y[..., 0] for y in rows] if isinstance(rows, list) else rows[..., 0]
+        self.model_.need_states("A prediction interval of a forecast")
+        if are_several(context):
+            items, container = unpack(to_host(context))
+            options = {"state": state, "interval": interval, "clip": clip}
+            forecasts = [self.forecast(horizon, item, inputs, **options) for item in items]
+            return Forecast(*(container.restore(part) for part in zip(*forecasts, strict=True)))
+        run = forecast(self.model_, horizon, to_host(context), to_host(inputs), state, clip)
         self._fitted.warn_if_overfitted()
         posterior = self._fitted.posterior
         uncertainty = (posterior, run.rows(self.model_)) if posterior is not None else ()
         noise = self.noise_covariance_
         result = with_interval(self.model_, run.outputs, noise, interval, *uncertainty)
         return Forecast(*(a[:, 0] for a in result)) if self._fitted.flat else result
-
-    def _forecast_several(
-        self,
-        horizon: int,
-        contexts: Any,
-        inputs: Any,
-        state: Any,
-        interval: float | None,
-        clip: bool,
-    ) -> Any:
-        """Return forecasts of several series; intervals are computed one by one."""
-        if interval is None:
-            rows = self.model_.forecast(horizon, contexts, inputs, state=state, clip=clip)
-            if not self._fitted.flat:
-                return rows
-            return [y[..., 0] for y in rows] if isinstance(rows, list) else rows[..., 0]
-        items, container = unpack(to_host(contexts))
-        forecasts = [self.forecast(horizon, item, inputs, interval=interval) for item in items]
-        return Forecast(*(container.restore(part) for part in zip(*forecasts, strict=True)))
 
     def to(self, device: Any) -> Self:
         """Set the default torch device of results, for calls such as ``forecast(10)``.
