@@ -110,7 +110,7 @@ class ShardedProblem(AbstractProblem):
         """Return how many targets of each output are observed in a block, (D_out,)."""
         rows = sum(stop - start for start, stop in block)
         if rows and self.gaps:
-            return self._merge_over_shards("counts", _count_targets, Fold(block))
+            return self.merge_over_shards("counts", _count_targets, Fold(block))
         return np.full(self.D_out, rows)
 
     def gather(
@@ -118,7 +118,7 @@ class ShardedProblem(AbstractProblem):
     ) -> PassResult:
         """Return statistics of training rows and held-out blocks."""
         weights = None if less is None else self.cluster.value("weights", less)
-        total, held_out, end = self._merge_over_shards("statistics", _gather, fold, kind, weights)
+        total, held_out, end = self.merge_over_shards("statistics", _gather, fold, kind, weights)
         size = self.size, self.D_out
         held_out = [Triangle.empty(*size) if part is None else part for part in held_out]
         return PassResult(kind.empty(*size) if total is None else total, held_out, [end.state])
@@ -126,7 +126,7 @@ class ShardedProblem(AbstractProblem):
     def gather_gram(self, block: Block) -> PassResult:
         """Return XᵀX and XᵀY over a block from sums over time."""
         K = None if self.halos is None else lag_count(self)
-        sums, direct = self._merge_over_shards("statistics", _sum_over_time, Fold(block), K)
+        sums, direct = self.merge_over_shards("statistics", _sum_over_time, Fold(block), K)
         return assemble_gram(self, sums.value, direct)
 
     def with_weights(self, block: Block, w: Array) -> ShardedResiduals:
@@ -135,12 +135,7 @@ class ShardedProblem(AbstractProblem):
 
     def squares(self, block: Block) -> Array:
         """Return ‖y_d‖² over a block, (D_out,)."""
-        return self._merge_over_shards("squares", _sum_squares, Fold(block))
-
-    def residual_sums(self, block: Block, w: Array) -> tuple[Array, Array, Array]:
-        """Return EᵀE, XᵀE and ‖X w‖² over a block, of the residuals E = Y − X w."""
-        weights = self.cluster.value("weights", w)
-        return self._merge_over_shards("residuals", _sum_residuals, Fold(block), weights)
+        return self.merge_over_shards("squares", _sum_squares, Fold(block))
 
     @property
     def _template(self) -> ProblemTemplate:
@@ -179,7 +174,7 @@ class ShardedProblem(AbstractProblem):
             for state, last in zip(states, before, strict=False)
         ]
 
-    def _merge_over_shards(
+    def merge_over_shards(
         self, stage: str, function: Callable[..., Any], fold: Fold, *arguments: Any
     ) -> Any:
         """Return the merged results of a function for all shards that have rows of a fold."""
@@ -217,7 +212,10 @@ class ShardedResiduals(WeightResiduals):
 
     @cached_property
     def _sums(self) -> tuple[Array, Array, Array]:
-        return self.problem.residual_sums(self.block, self.w)
+        """EᵀE, XᵀE and ‖X w‖² of the residuals E = Y − X w."""
+        weights = self.problem.cluster.value("weights", self.w)
+        fold = Fold(self.block)
+        return self.problem.merge_over_shards("residuals", _sum_residuals, fold, weights)
 
     @property
     def scatter(self) -> Array:
