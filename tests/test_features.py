@@ -553,7 +553,7 @@ def test_ridge_of_closed_loops_needs_rows_and_a_loop():
     short = ee.LinearESN(2, features="quadratic", ridge="loop")
     with pytest.raises(ValueError, match=r"ridge='loop'.*needs 20 rows"):
         short.fit(SERIES[:15], SERIES[1:16])
-    with pytest.raises(ValueError, match="Forecasts need a model of its own input"):
+    with pytest.raises(ValueError, match="Forecasts need a model that predicts its own input"):
         ee.LinearESN(2, ridge="loop").fit(SERIES[:-1, :1], SERIES[1:])
 
 

@@ -619,7 +619,7 @@ def test_rewritten_file_still_loads(saved, again):
 @pytest.mark.parametrize("format", [0, 1, 3, 99, "2", None])
 def test_another_format(saved, format):
     rewritten(saved, lambda header, tensors: header.update(format=format))
-    with pytest.raises(StorageError, match=rf"has format {format}, .*reads 2: fit and save"):
+    with pytest.raises(StorageError, match=rf"has format {format}, .*reads format 2: fit and save"):
         ee.load(saved)
 
 

@@ -60,9 +60,9 @@ def explain_errors(stage: str) -> Iterator[None]:
         yield
     except KilledWorker as error:
         raise ClusterError(
-            f"the step {stage!r} failed because workers died of it repeatedly. Usually they run "
-            "out of memory: use smaller chunks, or workers with more memory. If they die for "
-            "other reasons, raise distributed.scheduler.allowed-failures. The client still works."
+            f"the step {stage!r} failed because workers died repeatedly, usually for lack of "
+            "memory: use smaller chunks, or workers with more memory. If they die for other "
+            " reasons, raise distributed.scheduler.allowed-failures. The client still works."
         ) from error
     except (FutureCancelledError, CommClosedError) as error:
         raise ClusterError(

@@ -93,7 +93,7 @@ def unpack_outputs(y: Any, name: str, like: Container) -> tuple[list[Any], Conta
     elif isinstance(y, (list, tuple)) or _ndim(y) >= 2:
         items = list(y)
     else:
-        raise bad_argument(name, Words(f"shape {np.shape(y)}"), "several series, as X has")
+        raise bad_argument(name, Words(f"shape {np.shape(y)}"), "several series, as in X")
     if any(_ndim(item) not in (1, 2) for item in items):
         raise bad_argument(name, Words("series of other shapes"), "series (T,) or (T, D)")
     flat = all(_ndim(item) == 1 for item in items)

@@ -118,7 +118,7 @@ def read(path: Any) -> tuple[str, Arrays, Values]:
         raise StorageError(f"{path} was not written by eigenecho's save().") from error
     if type(version) is not int or version != FORMAT:
         raise StorageError(
-            f"{path} has format {version}, this version of eigenecho reads {FORMAT}: "
+            f"{path} has format {version}, but this version of eigenecho reads format {FORMAT}: "
             "fit and save it again, or use the version that wrote it."
         )
     if digest != actual:

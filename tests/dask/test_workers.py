@@ -100,7 +100,7 @@ def test_too_many_deaths_raise_a_clear_error(cluster, client, monkeypatch):
     monkeypatch.setattr(cluster.scheduler, "allowed_failures", 1)  # the default is 3
     u = cut(X, 2000).map_blocks(_fatal, dtype=float, meta=np.empty((0, 1)))
     estimator = esn()
-    with pytest.raises(ClusterError, match="workers died of it repeatedly"):
+    with pytest.raises(ClusterError, match="workers died repeatedly"):
         fit(estimator, u, cut(Y, 2000), client=client)
     assert not hasattr(estimator, "model_")
     with deaths(cluster, "nothing"):

@@ -290,7 +290,7 @@ def test_labels_by_id():
         read_labels(dict.fromkeys("abc", 1), series)
     with pytest.raises(ValueError, match="None for series 'b'"):
         read_labels(y | {"b": None}, series)
-    with pytest.raises(ValueError, match="an id twice"):
+    with pytest.raises(ValueError, match="a duplicate id"):
         read_labels(pd.Series([1, 2], index=["a", "a"]), series)
     with pytest.raises(ValueError, match="a mapping from ids to labels"):
         read_labels([1, 2, 3, 4], series)

@@ -162,7 +162,7 @@ REFUSED = {
     "days first": (long_pl([day.strftime("%d/%m/%Y") for day in DATES[12:] + DATES[:12]]),
                    "dayfirst"),
     "days or months first": (long_pl([f"{1 + i % 12:02}/01/{2020 + i // 12}" for i in range(T)]),
-                             "'02/01/2020'> is invalid: expected dates that .* one way.*dayfirst"),
+                             "'02/01/2020'> is invalid: expected unambiguous dates.*dayfirst"),
     "dots": (long_pl([f"01.{1 + i % 12:02}.{2020 + i // 12}" for i in range(T)]), "dayfirst"),
     "years of two digits": (long_pl([f"{20 + i:02}-02-03" for i in range(5)] * (T // 5) +
                                     ["25-02-03"] * (T % 5)), "yearfirst"),

@@ -410,7 +410,7 @@ def test_tables_without_times(tmp_path):
     named = loaded(tmp_path, frame().rename(columns={"date": "none"}), time="none")
     assert list(named.y.index) == list(DAYS)
     assert loaded(tmp_path, frame()[["sales", "heat"]]).notes == [
-        "there are no times: rows are steps"
+        "no time column: each row is one step"
     ]
     data = frame().assign(date=[f"{i}. Tag" for i in range(40)])
     with pytest.raises(
@@ -507,7 +507,7 @@ def test_gaps_can_be_filled_or_ignored(tmp_path):
     series = loaded(tmp_path, data.drop(index=30), gaps="ignore")
     np.testing.assert_array_equal(values(series), np.delete(VALUES, [5, 6, 20, 30]))
     assert list(series.y.index) == list(range(1, 37))
-    assert series.notes == ["times have gaps or no regular step: rows are steps"]
+    assert series.notes == ["times have gaps or no regular step: each row is one step"]
     assert times_with_future(series, "sales", 1)[-1] == pd.Timestamp("2023-03-11")
     whole = loaded(tmp_path, frame(), gaps="ignore")
     assert not whole.is_counted

@@ -288,7 +288,7 @@ def test_lengths_of_x_and_y():
 def test_numbers_of_series():
     with pytest.raises(ValueError, match=r"y=<1 series>.*expected 2 series"):
         network().fit([X, X], [Y])
-    with pytest.raises(ValueError, match=r"y=<shape \(120,\)>.*several series, as X has"):
+    with pytest.raises(ValueError, match=r"y=<shape \(120,\)>.*several series, as in X"):
         network().fit([X, X], np.concatenate([Y, Y]))
 
 
@@ -976,7 +976,7 @@ def test_forecast_of_another_series():
     esn = network().fit(X[:, :1], X)
     with pytest.raises(ValueError, match=r"own input: it has 1 input columns"):
         esn.forecast(3)
-    with pytest.raises(AttributeError, match="model of its own input"):
+    with pytest.raises(AttributeError, match="model that predicts its own input"):
         _ = esn.closed_loop_radius_
 
 

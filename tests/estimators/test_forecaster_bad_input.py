@@ -577,7 +577,7 @@ def test_error_of_irregular_dates_suggests_resampling():
 
 @pytest.mark.parametrize("seasons", ["weekly", "7", ["7"], [7, "year"], 0])
 def test_error_of_seasons_explains_their_unit(seasons):
-    with pytest.raises(ValueError, match=r"seasons=.*A week is 7 rows of days.*None detects"):
+    with pytest.raises(ValueError, match=r"seasons=.*A week has 7 daily rows.*None detects"):
         made(seasons=seasons).fit(NOISE)
 
 
@@ -591,8 +591,8 @@ def test_long_table_with_a_multiindex():
     [
         ({"id": "forecast"}, "id='forecast' .*the name of a column"),
         ({"time": "lower"}, "time='lower' .*the name of a column"),
-        ({"id": "ds"}, "another column than id and target"),
-        ({"time": "y"}, "another column than id and target"),
+        ({"id": "ds"}, "a column other than id and target"),
+        ({"time": "y"}, "a column other than id and target"),
         ({"id": ["a"]}, r"id=\['a'\] .*the name of a column"),
     ],
 )

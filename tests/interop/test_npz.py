@@ -222,7 +222,7 @@ def test_headers_with_a_wrong_size(tmp_path, network, shape):
     np.lib.format.write_array_header_1_0(member, header)
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("W.npy", member.getvalue() + network["W"].tobytes())
-    with pytest.raises(StorageError, match=r"the member 'W.npy' has another size"):
+    with pytest.raises(StorageError, match=r"the member 'W.npy' does not match its shape"):
         ee.from_npz(path)
 
 

@@ -14,7 +14,7 @@ from eigenecho.data.read import Table, in_series
 from eigenecho.errors import Words, bad_argument, unknown_name
 from eigenecho.types import Array
 
-RESAMPLE = "Resample to a regular step, or pass arrays, whose rows are steps."
+RESAMPLE = "Resample to a regular step, or pass arrays, in which each row is one step."
 LOOSE = 1000
 """Maximum number of steps per row: beyond, a step is too short for the rows."""
 SMALLEST = 1e-150

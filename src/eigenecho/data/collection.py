@@ -221,7 +221,7 @@ def read_labels(y: Any, series: Collection) -> Array:
 def _labels_by_id(y: Any, ids: Any) -> list[Any]:
     if hasattr(y, "iloc") and y.ndim == 1:
         if not y.index.is_unique:
-            raise bad_argument("y", Words("an id twice"), "one label for each id")
+            raise bad_argument("y", Words("a duplicate id"), "one label for each id")
         y = dict(zip(y.index, y.tolist(), strict=True))
     if not isinstance(y, Mapping):
         wanted = "a pandas Series with the ids as index, or a mapping from ids to labels"

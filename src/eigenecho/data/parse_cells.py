@@ -196,7 +196,7 @@ def find_times(frame: Any, used: list[str], id: str | None, form: FileFormat) ->
         raise ValueError(
             f"no column has dates or unique times, but {unclear[0]!r} may contain times: "
             f"{places(frame[unclear[0]].iloc[:1])}. Give their --date-format, the --time column, "
-            "the --id of several series, or --time none if rows are steps."
+            "the --id of several series, or --time none if each row is one step."
         )
     return ranked[0] if ranked else None
 
@@ -262,7 +262,7 @@ def _read_dates(name: str, texts: Any, form: FileFormat) -> tuple[Any, str]:
         raise ValueError(
             f"column {name!r} has cells that are not dates, or not in one format: {places(wrong)}. "
             "Expected 2024-12-31 or 2024-12-31 18:00. Give another --date-format or --time column, "
-            "or --time none if rows are steps."
+            "or --time none if each row is one step."
         )
     first, *others = complete
     for other in others:

@@ -131,7 +131,7 @@ def identify(y: Any, names: LongNames, name: str) -> tuple[PanelFormat, Any]:
             listed = ", ".join(map(repr, names))
             got = Words(f"a DataFrame without all of the columns {listed}")
             wanted = "a long frame with these columns, or a wide one with the times as index"
-            remedy = "Name the columns of a long frame by Forecaster(id=, time=, target=)."
+            remedy = "Pass the column names of a long frame: Forecaster(id=, time=, target=)."
             raise bad_argument(name, got, wanted, remedy)
         y = _with_index(y, native, names.time, name)
         if not y.shape[1]:
@@ -410,7 +410,7 @@ def _parsed(index: Any, name: str) -> Any:
             if other.notna().all() and (other != dates).any():
                 got = Words(f"times such as {index[np.argmax(other != dates)]!r}")
                 remedy = f"Convert them with pandas.to_datetime, with format= or {order}=."
-                raise bad_argument(name, got, "dates that can be read in one way only", remedy)
+                raise bad_argument(name, got, "unambiguous dates", remedy)
     return dates
 
 
@@ -459,7 +459,7 @@ def _check_names(names: LongNames) -> None:
             others = ", ".join(RESULTS)
             raise bad_argument(argument, label, f"the name of a column, not one of {others}")
     if len(set(names)) < len(names) and any(names):  # empty names: no frame is a long one
-        raise bad_argument("time", names.time, "another column than id and target")
+        raise bad_argument("time", names.time, "a column other than id and target")
 
 
 def _check_unique(columns: Any, name: str) -> None:

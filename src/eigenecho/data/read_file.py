@@ -175,7 +175,7 @@ def _as_frame(path: Path, rows: list[list[str]], lines: list[int]) -> Any:
     frame = frame.loc[:, [bool(name) or (frame[i] != "").any() for i, name in enumerate(header)]]
     if not all(header[i] for i in frame.columns[1:]):  # pandas writes an index without a name
         raise ValueError(
-            f"{path}, line {lines[0]}: the header has columns without a name, but with cells. Put "
+            f"{path}, line {lines[0]}: a column that contains cells has no name in the header. Put "
             "numbers that contain the separator in quotes, or choose another with --sep."
         )
     return frame.rename(columns=lambda i: header[i] or "column 1")

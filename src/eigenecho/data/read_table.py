@@ -18,7 +18,7 @@ from eigenecho.errors import unknown_name
 
 GAPS = ("error", "fill", "ignore")
 NO_TIME = "none"
-"""Value of ``time`` for tables whose rows are steps."""
+"""Value of ``time`` for tables without a time column: each row is one step."""
 
 TOTAL = r"\s*(grand total|totals?|sum|average|mean|summe|gesamt|mittelwert)\b.*"
 """Cells of a last row that sums up the others."""
@@ -88,7 +88,7 @@ def read_table(
         Names of columns. By default there is no id, and the time is detected; "none" for no time.
     gaps : {"error", "fill", "ignore"}
         What to do about missing rows and cells: raise an error, leave them to the forecaster, or
-        count rows as steps.
+        treat rows as consecutive steps.
     last : int
         Number of last rows of each series to use.
     **form
@@ -106,7 +106,7 @@ def read_table(
         time = find_times(frame, used, id or None, file) or NO_TIME
     if time == NO_TIME and time not in frame.columns:
         time = ""
-        notes.append("there are no times: rows are steps")
+        notes.append("no time column: each row is one step")
         if frame.iloc[-1].astype(str).str.fullmatch(TOTAL, case=False).any():
             raise ValueError(f"{frame.index.name} {frame.index[-1]} is a total: remove it.")
     twice = [name for name, n in Counter([*used, *_choose(frame, time, "--time")]).items() if n > 1]
@@ -123,7 +123,7 @@ def read_table(
     if not ordered.index.equals(keys.sort_values("id", kind="stable").index):
         notes.append(f"rows were sorted by {time!r}")
     is_counted = not _check_times(time, ordered, gaps) and gaps == "ignore"
-    notes += ["times have gaps or no regular step: rows are steps"] * is_counted
+    notes += ["times have gaps or no regular step: each row is one step"] * is_counted
 
     rows = pandas.DataFrame(values).loc[ordered.index]
     inside, kept = _select(rows, targets, ordered, last, notes)
@@ -220,7 +220,7 @@ def _check_times(name: str, keys: Any, gaps: str) -> bool:
             raise ValueError(
                 f"column {name!r} has missing rows, or no regular step: "
                 f"{_lines(keys.iloc[row - 1 : row + 1])}. Use --gaps fill if rows are missing, or "
-                "--gaps ignore to count rows as steps."
+                "--gaps ignore to treat rows as consecutive steps."
             )
         return False
     return True

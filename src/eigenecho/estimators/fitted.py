@@ -182,7 +182,7 @@ class FittedNetwork:
         """Return the evidence, or raise if there is none."""
         if self.evidence is None:
             raise ValueError(
-                "The training statistics are unknown: files have them with save(path, "
+                "The training statistics are not available: files contain them after save(path, "
                 "statistics=True), and reduced networks have none. Fit again to train further, or "
                 "use model_.learner(ridge)."
             )
@@ -239,8 +239,8 @@ class FittedNetwork:
         elif self.evidence is None and (self.freedom_per_row or 0.0) > UNCERTAIN:
             warn(
                 "prediction intervals are too narrow: they do not include the uncertainty of the "
-                "weights, which files have with save(path, statistics=True), and reduced networks "
-                "do not have.",
+                "weights, which is not available in reduced networks, and in files only after "
+                "save(path, statistics=True).",
                 IllConditionedWarning,
             )
 

@@ -294,7 +294,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             elif initial_state is None:
                 self._fit(X, y)
             else:
-                expected = "None in the first call, which fits"
+                expected = "None in the first call, which fits the network"
                 raise bad_argument("initial_state", Words("state"), expected)
         return self
 

@@ -270,7 +270,7 @@ def warn_if_unstable(radius: float, steps: int) -> None:
     """Warn if the states of the reservoir can grow a lot over the longest series."""
     if radius > 1 and steps * math.log(radius) > math.log(LARGE_GROWTH):
         warn(
-            f"the effective radius is {radius:.6g} > 1: states can grow by "
+            f"the effective radius is {radius:.6g} > 1: states can grow by a factor of "
             f"10^{steps * math.log10(radius):.0f} over {steps} steps. Lower sr or lr.",
             UnstableWarning,
         )
@@ -333,7 +333,9 @@ def check_target(kind: str | None) -> None:
     """Raise or warn if the targets of a fit were not the next row, so that forecasts are wrong."""
     remedy = "Train it on its own next step: fit(series[:-1], series[1:])."
     if kind == "same":
-        raise ValueError(f"forecast needs a model of the next row, but this has y = X. {remedy}")
+        raise ValueError(
+            f"forecast needs a model that predicts the next row, but this has y = X. {remedy}"
+        )
     if kind == "other":
         warn(
             "forecast uses each output as the next input, but the targets of fit were not the next "

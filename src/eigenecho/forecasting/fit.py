@@ -392,7 +392,7 @@ def warn_zero_width(count: int, total: int, what: str) -> None:
     """Warn, once for all series or forecasts, that intervals have width 0."""
     if count:
         warn(
-            f"intervals of {count} of {total} {what} have width 0, because no change was observed "
-            "that errors could be learned from. The true width is not known.",
+            f"intervals of {count} of {total} {what} have width 0, because the series "
+            "do not change, so the size of errors cannot be estimated.",
             FewRowsWarning,
         )

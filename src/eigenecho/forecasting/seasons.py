@@ -17,7 +17,7 @@ OWN = 2
 USUAL, UNUSUAL = 0.95, 4.0
 """Quantile of step sizes that counts as usual, and multiple of it at which steps are clipped."""
 
-IN_ROWS = "A week is 7 rows of days, a day 24 of hours, a year 12 of months or 4 of quarters"
+IN_ROWS = "A week has 7 daily rows, a day 24 hourly rows, a year 12 monthly or 4 quarterly rows"
 """Common periods, for error messages."""
 
 HARMONICS = 10

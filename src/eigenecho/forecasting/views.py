@@ -132,7 +132,7 @@ def check_growth(spectrum: Spectrum, rows: int, name: str = "spectrum") -> None:
     if spectrum.radius > 1 and np.log(spectrum.radius) * rows > LARGEST_GROWTH:
         raise bad_argument(
             name, spectrum, f"modes that do not overflow within {rows} rows",
-            "Eigenvalues inside the unit circle never do.",
+            "Use eigenvalues inside the unit circle.",
         )  # fmt: skip
 
 

@@ -236,8 +236,8 @@ def _warn_if_useless(scores: Array) -> None:
     """Warn if no score is finite, or if all of them are 0."""
     if np.all(scores == 0):
         warn(
-            "every combination has a score of 0: the targets are 0, or so small that their squares "
-            "are. Scale the targets, or use standardize=True.",
+            "every combination has a score of 0: the targets, or their squares, are 0. "
+            "Scale the targets, or use standardize=True.",
             UserWarning,
         )
     if not np.any(np.isfinite(scores)):

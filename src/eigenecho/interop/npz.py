@@ -129,7 +129,7 @@ def _parse(name: str, data: bytes) -> Array:
     if dtype.hasobject:
         raise ValueError(f"the member {name!r} has Python objects, which need allow_pickle=True")
     if len(data) - stream.tell() != math.prod(shape) * dtype.itemsize:
-        raise ValueError(f"the member {name!r} has another size than shape {shape}")
+        raise ValueError(f"the member {name!r} does not match its shape {shape}")
     numbers = np.frombuffer(data, dtype, offset=stream.tell())
     return numbers.reshape(shape, order="F" if is_fortran else "C")
 
@@ -141,7 +141,7 @@ def _read_matrix(name: str, arrays: Mapping[str, Array]) -> Any:
         return arrays.get(name)
     if name in arrays or len(parts) < len(SPARSE):
         names = ", ".join(f"{name}_{part}" for part in SPARSE)
-        raise ValueError(f"a sparse matrix needs {names}, without {name}.")
+        raise ValueError(f"a sparse matrix {name} consists of {names}, without an array {name}.")
     from scipy.sparse import csc_matrix, csr_matrix
 
     layout = str(arrays.get(f"{name}_format", np.array("csr")).astype(str))

@@ -131,7 +131,7 @@ class DiagonalReservoirNode(Node):
         self.state: dict[str, Array] = {}
         self.basis_: Basis | None = None
         if W is None and (Win is not None or bias is not None or np.ndim(lr)):
-            raise ValueError("Win, bias and an array lr need W, because they are about neurons.")
+            raise ValueError("Win, bias and an array lr need W, because they refer to neurons.")
         if W is not None and input_bias:
             raise bad_argument("input_bias", input_bias, "False with W", "Pass bias instead.")
         self._recipe()  # Check the parameters now, not at the first series.

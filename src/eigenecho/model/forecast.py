@@ -193,8 +193,8 @@ def check_autonomous(model: LinearModel) -> None:
         raise ValueError("This model has no input and no feedback, so it cannot forecast.")
     if 0 < model.D_in < D:
         raise ValueError(
-            f"Forecasts need a model of its own input: it has {model.D_in} input columns, but the "
-            f"first {D} must be the {D} outputs."
+            f"Forecasts need a model that predicts its own input: this one has {model.D_in} "
+            f"input columns, but the first {D} must be the {D} outputs."
         )
 
 

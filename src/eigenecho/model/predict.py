@@ -189,7 +189,7 @@ def previous_outputs(
     lengths, expected = ([len(rows) for rows in part] for part in (arrays, series))
     if lengths != expected:
         got = Words(f"lengths {lengths}")
-        raise bad_argument("y_previous", got, f"lengths {expected}, as the inputs have")
+        raise bad_argument("y_previous", got, f"lengths {expected}, as for the inputs")
     return [namespace(u).asarray(a) for a, u in zip(arrays, series, strict=True)]
 
 

@@ -113,7 +113,7 @@ def _check(model: LinearModel, units: Any, tol: Any) -> None:
     if units is not None:
         check_count(units, "units", "a number of units", 1)
         if units > model.units:
-            raise bad_argument("units", units, f"at most {model.units}, the number of units now")
+            raise bad_argument("units", units, f"at most {model.units}, as the network has")
 
 
 def _check_rounding(model: LinearModel, space: StateSpace, tol: float) -> None:

@@ -130,13 +130,13 @@ def check_targets(squares: Array, sums: Array) -> None:
     """
     if not np.all(np.isfinite(squares)):
         raise UnstableError(
-            "the squares of the targets overflowed, and ridges are compared by them. Scale the "
+            "the squares of the targets, by which ridges are compared, overflowed. Scale the "
             "targets, or use standardize=True."
         )
     if np.any((squares < TINY) & np.any(sums != 0, axis=0)):
         warn(
-            "the squares of some targets are too small for floating point: these targets do not "
-            "count in the choice of the ridge. Scale them, or use standardize=True.",
+            "the squares of some targets are too small for floating point: these targets are "
+            "ignored when the ridge is selected. Scale them, or use standardize=True.",
             IllConditionedWarning,
         )
 

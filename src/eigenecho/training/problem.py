@@ -415,7 +415,7 @@ def check_lengths(
     ``use`` says in messages what the rows are for.
     """
     if len(inputs) != len(outputs):
-        raise bad_argument("y", Words(f"{len(outputs)} series"), f"{len(inputs)} series, as X has")
+        raise bad_argument("y", Words(f"{len(outputs)} series"), f"{len(inputs)} series, as in X")
     for i, (u, y) in enumerate(zip(inputs, outputs, strict=True)):
         which = f" of series {i}" if len(inputs) > 1 else ""
         check_same_length(len(u), len(y), which)

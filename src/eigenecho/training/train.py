@@ -60,10 +60,10 @@ class GroupEvidence:
         """Raise if the parts, which may come from a file, do not fit each other."""
         statistics = self.statistics
         size, D = statistics.size, statistics.outputs
-        check_shape(self.weights, "weights", (size, D), ", as the statistics have")
-        check_shape(self.scatter, "scatter", (D, D), ", as the statistics have")
+        check_shape(self.weights, "weights", (size, D), ", as in the statistics")
+        check_shape(self.scatter, "scatter", (D, D), ", as in the statistics")
         if self.XtE is not None:
-            check_shape(self.XtE, "XtE", (size, D), ", as the statistics have")
+            check_shape(self.XtE, "XtE", (size, D), ", as in the statistics")
         if self.penalty.size != size:
             raise bad_argument("penalty", Words(f"of {self.penalty.size} rows"), f"{size} rows")
 
@@ -201,7 +201,7 @@ def train(problem: AbstractProblem, settings: Settings) -> TrainedReadout:
     One ridge is selected for all outputs. Outputs with the same missing rows are trained together.
     """
     if problem.has_gaps and settings.solver == "structured":
-        expected = "another solver if targets are missing: sums over time cannot leave rows out"
+        expected = "another solver if targets are missing: sums over time cannot skip rows"
         raise bad_argument("solver", "structured", expected, "Use solver='auto'.")
     columns, parts = zip(*problem.parts, strict=True)
     if len(parts) == 1:
@@ -253,7 +253,7 @@ def hold_out(problem: AbstractProblem, settings: Settings) -> Fold:
     train = [(start, cut) for (start, _), cut in zip(everything, cuts, strict=True)]
     last = [(cut, stop) for (_, stop), cut in zip(everything, cuts, strict=True)]
     if not (problem.counts(train).all() and problem.counts(last).any()):
-        expected = "one value: the series are too short to hold out rows and choose among several"
+        expected = "a single value: the series are too short to select one on held-out rows"
         raise bad_argument("ridge", settings.ridge, expected)
     return Fold(train, (last,))
 

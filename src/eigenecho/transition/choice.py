@@ -88,7 +88,7 @@ def _choose(W: Array, form: str, condition: float) -> Choice:
     largest = {"diagonal": 0, "cascade": len(W)}.get(form, _largest_block(W, worth))
     if form == "auto" and kept.form == "sparse":
         kept = replace(
-            kept, reason=f"{why}, and {kept.transition.matrix.nnz} connections cost least"
+            kept, reason=f"{why}, and {kept.transition.matrix.nnz} connections are cheapest"
         )
         if np.count_nonzero(np.abs(spectrum.values) <= SMALL * spectrum.radius) > largest:
             return kept
@@ -103,7 +103,7 @@ def _choose(W: Array, form: str, condition: float) -> Choice:
     if form == "diagonal":
         return plain
     if split.is_accurate(condition) and split.transition.cost < worth:
-        return replace(split, reason=f"{why}, but not those beside a block of {k} kept dense")
+        return replace(split, reason=f"{why}, except in a dense block of {k} dimensions")
     if kept.form == "sparse":
         return kept
     return replace(kept, reason=f"{why}, and no cheaper form is accurate")
