@@ -62,7 +62,7 @@ def test_too_few_rows_repeat_the_last_value(rows, strategy):
 @pytest.mark.parametrize("value", [7.25, 0.0, -3.0, 1e-308, 1e150])
 def test_constant_is_continued(value, strategy):
     forecaster = made(strategy=strategy).fit(np.full(60, value))
-    with pytest.warns(FewRowsWarning, match="1 of 1 series have width 0, because no change"):
+    with pytest.warns(FewRowsWarning, match="1 of 1 series have width 0, because the series"):
         mean, lower, upper = forecaster.predict(interval=0.9)
     for one in (mean, lower, upper):
         assert np.all(one == value)

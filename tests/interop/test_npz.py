@@ -144,8 +144,8 @@ def test_options_override_the_file(tmp_path, network, u):
         ({"lr": np.array("fast")}, "lr="),
         ({"input_to_readout": np.array("no")}, "input_to_readout="),
         ({"input_to_readout": np.array([True, False])}, "input_to_readout=.*True or False"),
-        ({"W": None, "W_data": np.ones(3)}, "sparse matrix needs W_data, W_indices"),
-        ({"W_data": np.ones(3)}, "sparse matrix needs"),
+        ({"W": None, "W_data": np.ones(3)}, "sparse matrix W consists of W_data, W_indices"),
+        ({"W_data": np.ones(3)}, "sparse matrix W consists of"),
         ({"W": np.array([[None, 1], [1, 1]], dtype=object)}, "allow_pickle"),
     ],
 )  # fmt: skip
