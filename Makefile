@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 DOCS := .venv-docs/bin
 
-.PHONY: demo test test-kernels test-slow test-sktime test-aeon test-torch test-dask test-gpu bench-gpu lint types format bench bench-page bench-compare speed-check bench-forecast bench-panels bench-classification figures paper-page playground test-playground docs docs-check docs-links dist test-lowest clean
+.PHONY: demo test test-kernels test-slow test-sktime test-aeon test-torch test-dask test-gpu bench-gpu lint types format bench bench-page bench-compare speed-check bench-forecast bench-panels bench-classification prior figures paper-page playground test-playground docs docs-check docs-links dist test-lowest clean
 
 demo: .venv/demo.stamp
 	$(BIN)/eigenecho reproduce --quick --out results/quick
@@ -86,6 +86,10 @@ bench-panels: .venv-peers/stamp
 # For example: make bench-classification BENCH="FOLDER --write"
 bench-classification: .venv-aeon/stamp
 	.venv-aeon/bin/python benchmarks/classification.py $(BENCH)
+
+# Fit the prior of the forecaster to synthetic series, and write it into the package.
+prior: .venv/dev.stamp
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python tools/make_prior.py
 
 figures: .venv/dev.stamp
 	$(BIN)/python docs/make_figures.py

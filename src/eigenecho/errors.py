@@ -130,7 +130,7 @@ class IllConditionedWarning(UserWarning):
 class FewRowsWarning(UserWarning):
     """Series that are too short or constant, so that nothing can be learnt from them.
 
-    The forecast repeats the last value, or an interval has width 0.
+    No candidate could be trained, or an interval has width 0.
 
     See Also
     --------

@@ -562,7 +562,7 @@ def test_blocks_that_nothing_was_learnt_for_are_told_of_in_a_line(tmp_path):
         path, "--target", "x", "--horizon", 1, "--blocks", 4, "--out", tmp_path / "o.csv"
     )
     assert result.exit_code == 0, result.output
-    said = "Warning: Forecasts from 2 of 4 origins are the last value"
+    said = "Warning: Forecasts from 2 of 4 origins are those of the prior"
     assert sum(said in line for line in result.output.splitlines()) == 1
     assert "FewRowsWarning" not in result.output
 

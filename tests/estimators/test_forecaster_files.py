@@ -12,6 +12,7 @@ import eigenecho as ee
 from eigenecho import storage
 from eigenecho.errors import StorageError
 from eigenecho.forecasting.candidates import Ensemble
+from eigenecho.forecasting.prior import NO_PRIOR
 from eigenecho.forecasting.selection import MOST
 
 pd = pytest.importorskip("pandas")
@@ -103,7 +104,9 @@ def test_fitted_attributes_are_restored(kind, forecasters, tmp_path):
     one, other = forecaster.fitted_, again.fitted_
     assert other.panel.cycles == one.panel.cycles
     assert [h.name for h in other.panel.histories] == [h.name for h in one.panel.histories]
-    for name in ("config", "pull", "tried"):
+    assert replace(other.config, prior=NO_PRIOR) == replace(one.config, prior=NO_PRIOR)
+    assert np.array_equal(other.config.prior.values, one.config.prior.values)
+    for name in ("pull", "tried", "prior_share"):
         assert getattr(other, name) == getattr(one, name)
     for a, b in zip(other.ensemble.members, one.ensemble.members, strict=True):
         assert np.array_equal(a.weights, b.weights)

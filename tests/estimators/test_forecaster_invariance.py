@@ -20,6 +20,7 @@ from numpy.testing import assert_allclose
 
 import eigenecho as ee
 from eigenecho.forecasting import selection
+from eigenecho.forecasting.prior import NO_PRIOR
 
 SPECTRUM = ee.Spectrum([0.95, 0.5], [0.3 + 0.8j])
 TRAITS = ("walk", "week", "counts", "gaps", "late", "late zeros", "constant", "zeros", "short")
@@ -34,8 +35,11 @@ class Fit(NamedTuple):
 
     @property
     def logarithms(self):
-        """Return True if logarithms were tried."""
-        return any(key[2].logarithm for key in self.errors)
+        """Return True if logarithms were tried, or used with the readouts of the prior."""
+        fit = self.forecaster.fitted_
+        signals = fit.measures.signals(fit.panel)
+        by_prior = fit.config.prior is not NO_PRIOR and any(s.has_logarithms for s in signals)
+        return by_prior or any(key[2].logarithm for key in self.errors)
 
 
 def candidate_key(candidate):
@@ -132,6 +136,8 @@ def check(plain, other, factors, shifts, order):
     off = np.abs(after - expected[order])
     # Results of non-negative series end at 0, before or after a shift.
     off[((before[order] == 0) | (after == 0)) & (shifts[order] != 0)[:, None, None]] = 0
+    # Intervals of a series that never moved depend on its level.
+    off[((units == 0) & (shifts != 0))[order], 1:] = 0
     assert np.all(off <= size[order, None, None])
 
 
@@ -150,7 +156,8 @@ def scale_case(data):
 
 def shift_case(data):
     y, options = data.draw(panels(signed=True))
-    shifts = np.array([data.draw(st.floats(-100, 100)) for _ in y])
+    options["prior"] = data.draw(st.sampled_from(["auto", None]))
+    shifts = np.array([data.draw(st.floats(-100, 1 if options["prior"] else 100)) for _ in y])
     one, two = fitted(y.T, **options), fitted((y + shifts[:, None]).T, **options)
     assume(not one.logarithms and not two.logarithms)
     check(one, two, np.ones(len(y)), shifts, np.arange(len(y)))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from eigenecho.forecasting.baselines import BASELINES, Baseline
+from eigenecho.forecasting.baselines import BASELINES, DAMPING, Baseline
 
 Y = np.random.default_rng(0).normal(size=30).cumsum() + 20
 LEVEL = Y - 0.5
@@ -20,9 +20,12 @@ def by_loop(kind, season, t, horizon):
         last = t + h - season * seasons  # the last row at the same position in a season
         if kind == "level":
             made.append(LEVEL[t])
-        elif kind == "drift":
+        elif kind == "mean":
+            made.append(np.mean(Y[: t + 1]))
+        elif kind in ("drift", "damped"):
             steps = [Y[s] - Y[s - 1] for s in range(1, t + 1)]
-            made.append(Y[t] + h * (np.mean(steps) if steps else 0.0))
+            count = h if kind == "drift" else sum(DAMPING**j for j in range(1, h + 1))
+            made.append(Y[t] + count * (np.mean(steps) if steps else 0.0))
         elif kind == "season":
             made.append(Y[max(last, 0)])
         else:

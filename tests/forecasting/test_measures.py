@@ -119,7 +119,8 @@ def test_single_varying_series_is_not_multivariate(y):
 @pytest.mark.parametrize("scale", [1.0, 1e6])
 def test_step_of_logarithms_does_not_depend_on_units(y, scale):
     grown = np.r_[0.0, np.exp(0.1 * y[:, 0])]
-    for values, step in ((grown, steps(np.r_[0.1 * y[0, 0], 0.1 * y[:, 0]])), (-grown, 1.0)):
+    offset = np.log(grown + grown[1:].min())
+    for values, step in ((grown, steps(offset)), (-grown, scale * steps(grown))):
         panel = read(scale * values)
         (signal,) = Measures.of(panel, 1, multivariate=False).signals(panel)
         assert signal.growth == pytest.approx(step)

@@ -29,6 +29,7 @@ from eigenecho.errors import Words, bad_argument, unknown_name
 from eigenecho.forecasting.backtest import Backtest, run_backtest
 from eigenecho.forecasting.candidates import runner
 from eigenecho.forecasting.fit import FittedForecaster, fit, warn_zero_width
+from eigenecho.forecasting.prior import NO_PRIOR, Prior, default_prior
 from eigenecho.forecasting.report import constructor_call, contents, outlook_of, write
 from eigenecho.forecasting.seasons import IN_ROWS
 from eigenecho.forecasting.selection import ForecastConfig
@@ -83,6 +84,11 @@ class Forecaster(BaseEstimator):
         Time constant, in rows, of the running mean that is subtracted before the reservoir and
         added to forecasts. 0 subtracts the last value, so that reservoirs see the steps from row to
         row. By default 0, and selected by validation for long series.
+    prior : "auto", None or a fitted Forecaster
+        Readouts that short series are forecast with, beside simple methods such as the drift; the
+        rows of a series correct them. "auto" uses readouts of synthetic series, a forecaster those
+        of its own series. None uses simple methods only. Series of more than 500 rows do not
+        depend on it.
     id, time, target : str
         Columns of a long frame. ``time`` is also the column of times of a wide frame of polars or
         PyArrow, where it may be omitted if there is only one column of dates.
@@ -130,6 +136,7 @@ class Forecaster(BaseEstimator):
         refit: bool = True,
         spectrum: Spectrum | None = None,
         level: float | None = None,
+        prior: Any = "auto",
         id: str = "unique_id",
         time: str = "ds",
         target: str = "y",
@@ -149,6 +156,7 @@ class Forecaster(BaseEstimator):
         self.refit = refit
         self.spectrum = spectrum
         self.level = level
+        self.prior = prior
         self.id = id
         self.time = time
         self.target = target
@@ -176,13 +184,14 @@ class Forecaster(BaseEstimator):
         Warns
         -----
         FewRowsWarning
-            If no series is long enough for a validation split. Forecasts are then the last value.
+            If no series is long enough for a validation split. Forecasts are then those of the
+            prior and of simple methods.
         """
         config, panel = self._config(), self._read(y, X)
         with _bar(self.progress) as report:
             over = mapped if client is None else on_client(client, "views")
             fitted = fit(panel, config, runner(over, report))
-        fitted.warn_if_naive()
+        fitted.warn_if_untrained()
         self.fitted_ = fitted
         return self
 
@@ -405,11 +414,11 @@ class Forecaster(BaseEstimator):
         panel = fitted.panel.follow(y_new, X_new)
         with _bar(self.progress) as report:
             run = runner(report=report)
-            if fitted.is_naive or not fitted.measures.median_unit:
+            if fitted.is_untrained or not fitted.measures.median_unit:
                 fitted = fit(panel, self._config(), run)
             else:
                 fitted = fitted.update(panel, run)
-        fitted.warn_if_naive()
+        fitted.warn_if_untrained()
         self.fitted_ = fitted
         return self
 
@@ -485,7 +494,19 @@ class Forecaster(BaseEstimator):
             level=level,
             multivariate=bool(self.multivariate),
             refit=bool(self.refit),
+            prior=self._prior(),
         )
+
+    def _prior(self) -> Prior:
+        """Return the readouts of the prior for the horizon."""
+        if self.prior is None or isinstance(self.prior, Prior):
+            return self.prior or NO_PRIOR
+        if isinstance(self.prior, str) and self.prior == "auto":
+            return default_prior()
+        if not isinstance(self.prior, Forecaster):
+            raise bad_argument("prior", self.prior, '"auto", None or a fitted Forecaster')
+        check_is_fitted(self.prior, "fitted_")
+        return self.prior.fitted_.as_prior(self.horizon)
 
     def _periods(self) -> tuple[float, ...]:
         seasons = () if self.seasons is None else np.atleast_1d(self.seasons).tolist()

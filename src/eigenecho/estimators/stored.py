@@ -23,6 +23,7 @@ from eigenecho.estimators.reservoir_classifier import ReservoirClassifier
 from eigenecho.estimators.reservoir_features import ReservoirFeatures
 from eigenecho.features import from_plain, resolve, to_plain
 from eigenecho.forecasting.fit import FittedForecaster
+from eigenecho.forecasting.prior import Prior
 from eigenecho.model.online import as_state
 from eigenecho.model.stored import StoredLearner, StoredStream, with_basis
 from eigenecho.reservoir import Reservoir, per_feature
@@ -31,6 +32,9 @@ from eigenecho.spectra import LAWS, Spectrum
 from eigenecho.training import Evidence, GroupEvidence, Settings
 from eigenecho.transition import DelayLine, Dense, Diagonal, Sparse, Transition, as_transition
 from eigenecho.types import Array, NonNegative
+
+OF_FIT = "of the fit"
+"""Stored value of a prior that is a forecaster."""
 
 T = TypeVar("T", ReservoirFeatures, ReservoirClassifier)
 
@@ -58,6 +62,8 @@ class Parameters:
         if isinstance(params["seed"], np.random.Generator):
             _warn_if_replaced("seed", params["seed"], "None")
             params["seed"] = None
+        if isinstance(params.get("prior"), Forecaster | Prior):  # its readouts are part of the fit
+            params["prior"] = OF_FIT
         spectrum, given = params.get("spectrum"), None
         if spectrum is not None and not isinstance(spectrum, str):
             given, params["spectrum"] = _as_transition(spectrum), None
@@ -225,6 +231,8 @@ class StoredForecaster:
     def restored(self) -> Forecaster:
         """Return the forecaster, or raise if the parts do not fit each other."""
         forecaster: Forecaster = self.params.restored(Forecaster)
+        if forecaster.prior == OF_FIT:
+            forecaster.prior = self.fitted.config.prior
         forecaster._config()  # noqa: SLF001 (it checks all of them)
         forecaster.fitted_ = self.fitted
         return forecaster

@@ -305,13 +305,13 @@ def run_backtest(
     latest, _ = _up_to(panel, rows[-1])
     season = naive_season(latest, whole_periods(find_periods(latest, config.periods)))
     done: list[list[BacktestForecast]] = []
-    naive_fits: list[FittedForecaster] = []
+    untrained: list[FittedForecaster] = []
     try:
         for number, origins in enumerate(rows, 1):
             known, kept = _up_to(panel, origins)
             prefix = f"origin {number} of {len(rows)}, "
             fitted = fit(known, config, runner(report=report, prefix=prefix))
-            naive_fits += [fitted] if fitted.is_naive else []
+            untrained += [fitted] if fitted.is_untrained else []
             done.append(forecast_ahead(fitted, known, kept, season, interval))
             if finished is not None:
                 finished(number, len(rows))
@@ -320,10 +320,10 @@ def run_backtest(
             raise
         count = f"{len(done)} of {len(rows)} origins are finished"
         warn(f"the backtest was interrupted: {count}.", UserWarning)
-    if naive_fits:
+    if untrained:
         warn(
-            f"Forecasts from {len(naive_fits)} of {len(done)} origins are the last value: "
-            f"{naive_fits[0].reason()}. Use fewer, later origins.",
+            f"Forecasts from {len(untrained)} of {len(done)} origins are those of the prior and of "
+            f"simple methods: {untrained[0].reason()}.",
             FewRowsWarning,
         )
     trials = sorted(chain.from_iterable(done), key=lambda trial: trial[:2])

@@ -12,16 +12,20 @@ from eigenecho.data.panel import Panel
 from eigenecho.forecasting.signals import LARGEST_PERIOD, fill_gaps
 from eigenecho.types import Array, PositiveInt
 
-BASELINES = ("level", "drift", "season", "growth")
+BASELINES = ("level", "mean", "drift", "damped", "season", "growth")
 """Kinds of baselines."""
+
+DAMPING = 0.9
+"""Factor between the steps of a damped trend."""
 
 
 @dataclass(frozen=True)
 class Baseline:
     """A naive forecast, made after any row of a series.
 
-    ``level``: the level. ``drift``: the last value plus the mean step so far, repeated. ``season``:
-    the last season, repeated. ``growth``: the last season plus, for each season ahead, the
+    ``level``: the level. ``mean``: the mean so far. ``drift``: the last value plus the mean step so
+    far, repeated. ``damped``: the same, with steps that shrink. ``season``: the last season,
+    repeated. ``growth``: the last season plus, for each season ahead, the
     difference between the means of the last two seasons.
 
     All are linear in the series, and forecast a constant exactly.
@@ -38,16 +42,22 @@ class Baseline:
     @property
     def needs(self) -> int:
         """Number of rows before the first forecast."""
-        return {"drift": 2, "season": self.season, "growth": 2 * self.season}.get(self.kind, 1)
+        return {"drift": 2, "damped": 2, "season": self.season, "growth": 2 * self.season}.get(
+            self.kind, 1
+        )
 
     def forecast(self, y: Array, level: Array, rows: Array, horizon: int) -> Array:
         """Return forecasts (len(rows), H) after rows of a series (T,) with levels (T,)."""
         steps = np.arange(1, horizon + 1)
         if self.kind == "level":
             return np.repeat(level[rows, None], horizon, axis=1)
-        if self.kind == "drift":
+        if self.kind == "mean":
+            means = y[0] + np.cumsum(y - y[0]) / np.arange(1, len(y) + 1)
+            return np.repeat(means[rows, None], horizon, axis=1)
+        if self.kind in ("drift", "damped"):
             slope = (y[rows] - y[0]) / np.maximum(rows, 1)
-            return y[rows, None] + slope[:, None] * steps
+            trend = steps if self.kind == "drift" else np.cumsum(DAMPING**steps)
+            return y[rows, None] + slope[:, None] * trend
         seasons = -(-steps // self.season)
         last = y[np.maximum(rows[:, None] + steps - self.season * seasons, 0)]
         if self.kind == "season":
@@ -64,24 +74,22 @@ class Baseline:
         return np.where(ends >= 2 * m, (last - before) / m, 0.0)
 
 
-def rivals(season: int) -> dict[str, Baseline | None]:
-    """Return naive forecasts by name, without the seasonal ones for a season of one row.
-
-    None is the mean of all observations, which is the best forecast of white noise.
-    """
-    named = {"last value": Baseline(), "mean": None, "drift": Baseline("drift")}
+def rivals(season: int) -> dict[str, Baseline]:
+    """Return naive forecasts by name, without the seasonal ones for a season of one row."""
+    named = {"last value": Baseline(), "mean": Baseline("mean"), "drift": Baseline("drift")}
     if season > 1:
         named["seasonal naive"] = Baseline("season", season)
         named["seasonal growth"] = Baseline("growth", season)
     return named
 
 
-def naive(baseline: Baseline | None, values: Array, horizon: int) -> Array:
+def naive(baseline: Baseline, values: Array, horizon: int) -> Array:
     """Return a naive forecast (H,) after the end of a series (T,) that may contain NaN.
 
-    None forecasts the mean. A series shorter than a season is forecast by its last value.
+    Filled gaps do not count in the mean. A series shorter than a season is forecast by its last
+    value.
     """
-    if baseline is None:
+    if baseline.kind == "mean":
         return np.full(horizon, np.nanmean(values))
     y = fill_gaps(values, baseline.season).values
     if len(y) < baseline.needs and baseline.kind == "season":

@@ -151,7 +151,7 @@ class Ensemble:
     def forecast(self, signal: Signal, origins: Array, series: int | None = None) -> Array:
         """Return values (O, H) after the origins, each from the rows up to its origin.
 
-        Members that see logarithms are left out after values that are not positive.
+        Members that see logarithms are left out after values that have none.
         """
         forecasts: list[Array] = [np.zeros(0)] * len(self.members)
         for view, numbers in by_view(self.members).items():
@@ -159,9 +159,9 @@ class Ensemble:
             for number in numbers:
                 forecasts[number] = self.members[number].forecast(rows, origins, series)
         mean = trimmed_mean(forecasts)
-        after = ~np.logical_and.accumulate(signal.values > 0)[origins]
+        after = ~np.logical_and.accumulate(signal.values + signal.offset > 0)[origins]
         logarithms = [member.view.logarithm for member in self.members]
-        if after.any() and any(logarithms):
+        if signal.has_logarithms and after.any() and any(logarithms):
             others = [f[after] for f, log in zip(forecasts, logarithms, strict=True) if not log]
             last = np.repeat(signal.values[origins[after], None], self.horizon, axis=1)
             mean[after] = trimmed_mean(others) if others else last

@@ -74,8 +74,7 @@ class Effects:
                 responses = _responses(self.filter, one_step, waves[:rows])
                 z = _values(signal, removed.logarithm)[:rows] - shift[:rows]
                 shift += waves @ _profile(self.filter, one_step, responses, z, signal.observed)
-            if not removed.logarithm:
-                shift *= signal.unit
+            shift *= signal.scale(removed.logarithm)
         return replace(signal, shifts=shifts)
 
 
@@ -118,7 +117,9 @@ class _Series(NamedTuple):
 
 
 def _values(signal: Signal, logarithm: bool) -> Array:
-    return signal.logarithms if logarithm else signal.values / signal.unit
+    """Return the values or logarithms in units of the series."""
+    values = signal.logarithms if logarithm else signal.values
+    return values / signal.scale(logarithm)
 
 
 def _learn(

@@ -18,16 +18,17 @@ from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import THREADS, Candidate, Ensemble, Run, train
 from eigenecho.forecasting.effects import Effects, learn_effects
 from eigenecho.forecasting.intervals import Bands
+from eigenecho.forecasting.prior import Mixture, Prior, fit_prior
 from eigenecho.forecasting.seasons import find_periods
-from eigenecho.forecasting.selection import ForecastConfig, Selection, select_candidates
+from eigenecho.forecasting.selection import ForecastConfig, select_candidates
 from eigenecho.forecasting.signals import FADES, LARGEST_PERIOD, Measures, Signal, fill_gaps
 from eigenecho.forecasting.validation import fewest, plan
 from eigenecho.forecasting.views import Filter, View, check_growth
 from eigenecho.threads import mapped, one_blas_thread
-from eigenecho.types import Array, Count, Positive
+from eigenecho.types import Array, Count, NonNegative, Positive
 
 LAST_VALUE = "last value"
-"""Name of the view of a forecaster that learned nothing."""
+"""Name of the view of a forecaster without trained candidates."""
 
 ANCHOR = 100
 """Number of rows after which a series that was not fitted is scaled for the first time."""
@@ -58,11 +59,11 @@ def fit(panel: Panel, config: ForecastConfig, run: Run = THREADS) -> FittedForec
     measures = Measures.of(panel, config.season, config.multivariate)
     config = replace(config, multivariate=measures.multivariate)
     signals = measures.signals(panel)
-    selection = select_candidates(signals, config, run) or Selection([_last_value()])
-    candidates, pull, bands, tried = selection
+    candidates, pull, bands, tried, share = select_candidates(signals, config, run)
+    candidates = candidates or [_last_value()]
     learned, ensemble = _train(candidates, signals, config, pull, run)
     bands = bands or Bands.unknown(len(panel), config.horizon)
-    fitted = FittedForecaster(panel, config, learned, ensemble, pull, bands, tried)
+    fitted = FittedForecaster(panel, config, learned, ensemble, pull, bands, tried, share)
     return replace(fitted, bands=fitted.completed_bands())
 
 
@@ -111,6 +112,8 @@ class FittedForecaster:
         Validation errors.
     tried : int
         Number of candidates that were scored.
+    prior_share : float
+        Share of the forecasts of the prior in the mean with those of the ensemble.
     """
 
     panel: Panel
@@ -120,6 +123,7 @@ class FittedForecaster:
     pull: Positive | None
     bands: Bands
     tried: Count
+    prior_share: NonNegative
 
     def check(self) -> None:
         """Raise if parts of a file do not fit each other."""
@@ -127,6 +131,8 @@ class FittedForecaster:
             raise bad_argument("multivariate", True, "False for series with rows of their own")
         check_floats(self.bands.growth, "growth", self.config.horizon)
         check_floats(self.bands.means, "means", len(self.panel))
+        if self.prior_share > 1:
+            raise bad_argument("prior_share", self.prior_share, "a share of at most 1")
         self._check_effects()
         check_count(len(self.ensemble.members), "members", "a number of members", 1)
         for member in self.ensemble.members:
@@ -174,14 +180,21 @@ class FittedForecaster:
         """Units of the series and columns of the fit."""
         return Measures.of(self.panel, self.config.season, self.config.multivariate)
 
+    def as_prior(self, horizon: int) -> Prior:
+        """Return the readouts of these series, for forecasts of other series."""
+        signals = self.measures.signals(self.panel)
+        rows = [len(signal) for signal in signals]
+        learned = learn_effects(signals, rows, self.config.periods, (False, True))
+        return fit_prior([learned.apply(s, len(s), 0) for s in signals], horizon)
+
     @property
     def is_recursive(self) -> bool:
         """True if forecasts can be longer than the horizon of the fit."""
         return all(member.kind != "direct" for member in self.ensemble.members)
 
     @property
-    def is_naive(self) -> bool:
-        """True if nothing was learned and the last value is the forecast."""
+    def is_untrained(self) -> bool:
+        """True if no candidate was trained, because all series are too short or constant."""
         return self.ensemble.members[0].view.name == LAST_VALUE
 
     @property
@@ -291,7 +304,7 @@ class FittedForecaster:
                 # Later rows are cut off first, so that not even the order of sums depends on them.
                 signal = signal.cut(stop=int(rows[here].max()) + 1)
                 signal = self.effects.apply(signal, int(checkpoint), horizon)
-                values[here] = ensemble.forecast(signal, rows[here], number)
+                values[here] = self._blend(ensemble, signal, int(checkpoint), rows[here], number)
                 if signal.is_constant:  # logarithms and their inverse would round the constant
                     flat = np.logical_and.accumulate(signal.values == signal.values[0])
                     values[here] = np.where(flat[rows[here], None], signal.values[0], values[here])
@@ -300,6 +313,24 @@ class FittedForecaster:
                 raise out_of_range(history.name, first)
             forecasts.append(clip_at_zero(values, history.values, start + rows))
         return forecasts
+
+    def _blend(
+        self,
+        ensemble: Ensemble,
+        signal: Signal,
+        checkpoint: int,
+        origins: Array,
+        number: int | None,
+    ) -> Array:
+        """Return the mean (O, H) of the ensemble and of the prior, by its share."""
+        share, horizon = self.prior_share, self.config.horizon
+        values = np.zeros((len(origins), ensemble.horizon))
+        if share < 1:
+            values += (1 - share) * ensemble.forecast(signal, origins, number)
+        if share > 0:
+            settings = checkpoint, ensemble.horizon, self.config.season, horizon
+            values += share * Mixture.of(self.config.prior, signal, *settings).forecast(origins)
+        return values
 
     def quantiles(
         self, panel: Panel, series: int, forecast: Array, levels: Sequence[float]
@@ -336,7 +367,7 @@ class FittedForecaster:
         return replace(updated, effects=learned, ensemble=ensemble)
 
     def reason(self) -> str:
-        """Return why nothing was learned."""
+        """Return why no candidate was trained."""
         horizon, rows = self.config.horizon, [len(h) - h.start for h in self.panel.histories]
         # Nothing can be learned from constant series, however long they are.
         longest = max(np.where(self.measures.units > 0, rows, 0)) or max(rows)
@@ -345,14 +376,11 @@ class FittedForecaster:
         needed = f"a horizon of {horizon} needs a series of {fewest(horizon)} rows that changes"
         return f"{needed}, and the longest has {longest}"
 
-    def warn_if_naive(self) -> None:
-        """Warn, once for all series, if nothing was learned."""
-        if self.is_naive:
-            warn(
-                f"Forecasts are the last value: {self.reason()}. Use a longer "
-                "series or a shorter horizon.",
-                FewRowsWarning,
-            )
+    def warn_if_untrained(self) -> None:
+        """Warn, once for all series, if no candidate was trained."""
+        if self.is_untrained:
+            message = f"Forecasts are those of the prior and of simple methods: {self.reason()}."
+            warn(message, FewRowsWarning)
 
 
 def _last_origins(history: History, horizon: int) -> Array:

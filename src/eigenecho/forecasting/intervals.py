@@ -175,9 +175,12 @@ def _errors(
     absolute, errors = [], []
     for forecast, truth, unit in zip(forecasts, truths, units, strict=True):
         absolute.append(np.abs(forecast - truth) / (unit or 1.0))
+        if not relative:
+            errors.append(absolute[-1])
+            continue
         positive = (forecast > 0) & (truth > 0)
         factor = np.divide(truth, forecast, where=positive, out=np.full(truth.shape, np.nan))
-        errors.append(np.abs(np.log(factor)) if relative else absolute[-1])
+        errors.append(np.abs(np.log(factor)))
     return absolute, errors
 
 

@@ -80,6 +80,7 @@ class ViewRows:
     Attributes
     ----------
     view : View
+    signal : Signal
     values : array (T,)
         Input of the filter: values or logarithms without the removed effects.
     truth : array (T,)
@@ -94,6 +95,7 @@ class ViewRows:
     """
 
     view: View
+    signal: Signal
     values: Array
     truth: Array
     shift: Array
@@ -116,7 +118,8 @@ class ViewRows:
             drives = [view.side.drive(column)[1][:, None] for column in past.T]
             runs = [*rows.runs, *((view.side.reservoir, drive) for drive in drives)]
             rows = replace(rows, runs=runs)
-        return cls(view, z, np.where(signal.observed, z, np.nan), shift, level, rows, step)
+        truth = np.where(signal.observed, z, np.nan)
+        return cls(view, signal, z, truth, shift, level, rows, step)
 
     def forecast(self, baseline: Baseline, weights: Array, origins: Array) -> Array:
         """Return the values (…, O, H) after the origins, by weights (…, N', H)."""
@@ -125,7 +128,8 @@ class ViewRows:
         if self.view.removes:
             ahead = ahead + self.shift[origins[:, None] + np.arange(1, horizon + 1)]
         with np.errstate(over="ignore", invalid="ignore"):
-            return self.view.invert(ahead + self.rows.at(origins) @ weights)
+            forecasts = ahead + self.rows.at(origins) @ weights
+            return self.signal.from_logarithms(forecasts) if self.view.logarithm else forecasts
 
     def unit(self, stop: int) -> float:
         """Return the mean step before row ``stop``, by which sums of rows are scaled."""

@@ -17,10 +17,17 @@ from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import PULLS, STRATEGIES, Candidate, Run, trimmed_mean
 from eigenecho.forecasting.effects import learn_effects
 from eigenecho.forecasting.intervals import Bands
+from eigenecho.forecasting.prior import FIRST, NO_PRIOR, Prior
 from eigenecho.forecasting.rows import Sums, ViewRows
 from eigenecho.forecasting.seasons import whole_periods
 from eigenecho.forecasting.signals import RemovedEffects, Signal, moving_series
-from eigenecho.forecasting.validation import ScoredCandidate, ValidationData, merge_series, plan
+from eigenecho.forecasting.validation import (
+    ScoredCandidate,
+    ValidationData,
+    merge_series,
+    past_plan,
+    plan,
+)
 from eigenecho.forecasting.views import LONG, LONGEST, Filter, View, candidate_spectra
 from eigenecho.spectra import Spectrum
 from eigenecho.threads import one_blas_thread
@@ -40,15 +47,14 @@ ROWS = 20_000
 MOST_PERIODS = 20
 """Number of periods, at most: the cost of a forecast grows with its square."""
 
-DOUBT = 4.0
-"""Keep every candidate whose error is within the share DOUBT / n_blocks of the smallest error;
-n_blocks is the number of horizons in the validation rows."""
-
-LEAST_DOUBT, MOST_DOUBT = 0.05, 0.75
-"""Bounds of this share: a few members are better than one, and far worse ones do not help."""
-
 FEWEST, MOST = 5, 60
 """Number of views that members may always have, and largest number of members."""
+
+OPTIMISM = 1.15
+"""Factor by which errors of candidates grow on other rows than those that they were selected on."""
+
+PRIOR_ROWS = 500
+"""Number of rows above which a series needs no prior."""
 
 WORK = 3e8
 """Number of states that training all members on all rows may take, beyond ``FEWEST`` views."""
@@ -75,6 +81,8 @@ class ForecastConfig:
         True if each series is shown the others.
     refit : bool
         True if the validation rows are used for training at the end.
+    prior : Prior
+        Readouts of other series, for series that are short.
     """
 
     horizon: PositiveInt
@@ -86,6 +94,7 @@ class ForecastConfig:
     level: NonNegative | None = None
     multivariate: bool = False
     refit: bool = True
+    prior: Prior = NO_PRIOR
 
     def __post_init__(self) -> None:
         if len(self.periods) > MOST_PERIODS:
@@ -122,25 +131,26 @@ class Selection(NamedTuple):
         Validation errors of the ensemble; None if nothing was observed.
     tried : int
         Number of candidates that were scored.
+    prior_share : float
+        Share of the forecasts of the prior in the mean with those of the candidates.
     """
 
     candidates: Sequence[Candidate]
     pull: float | None = None
     bands: Bands | None = None
     tried: int = 0
+    prior_share: float = 1.0
 
 
 @one_blas_thread()
-def select_candidates(
-    signals: Sequence[Signal], config: ForecastConfig, run: Run
-) -> Selection | None:
-    """Score the candidates of all views and select the best; None if all series are too short.
+def select_candidates(signals: Sequence[Signal], config: ForecastConfig, run: Run) -> Selection:
+    """Score the candidates of all views and select the best; none if all series are too short.
 
     Views are scored in parallel.
     """
     data = _validation_data(signals, config)
     if data is None:
-        return None
+        return Selection([], bands=_bands_of_prior(signals, config))
     rows = int(np.median([plan.kept for plan in data.plans]))
     views = candidate_views(data, rows, config)
     baselines = baselines_for(rows, config.seasons)
@@ -149,12 +159,13 @@ def select_candidates(
     scored = list(chain.from_iterable(run("choosing", score, views)))
     best = keep_best(data, scored, sum(len(signals[i]) for i in moving_series(signals)))
     if not best:
-        return None
+        return Selection([], bands=_bands_of_prior(signals, config))
     candidates = [s.candidate for s in best]
     shared = _combine([s.forecasts for s in best])
     pull, forecasts = _select_pull(data, candidates, shared, config.sharing)
+    share, forecasts = _select_share(data, forecasts, rows, config)
     bands = _bands(data, candidates, forecasts, len(signals))
-    return Selection(candidates, pull, bands, len(scored))
+    return Selection(candidates, pull, bands, len(scored), share)
 
 
 def _validation_data(signals: Sequence[Signal], config: ForecastConfig) -> ValidationData | None:
@@ -176,9 +187,9 @@ def _validation_data(signals: Sequence[Signal], config: ForecastConfig) -> Valid
 
 
 def _logarithms(signals: Sequence[Signal]) -> tuple[bool, ...]:
-    """Return whether to try values only, or logarithms too: if all series move and are positive."""
-    positive = all(not s.is_constant and np.all(s.values > 0) for s in signals)
-    return (False, True) if positive else (False,)
+    """Return whether to try values only, or logarithms too: if most series have them."""
+    count = sum(signal.has_logarithms for signal in signals)
+    return (False, True) if 2 * count > len(signals) else (False,)
 
 
 def candidate_views(data: ValidationData, rows: int, config: ForecastConfig) -> list[View]:
@@ -227,14 +238,31 @@ def keep_best(
     ranked = sorted((s for s in scored if np.isfinite(s.error)), key=lambda s: s.error)
     if not ranked:
         return []
-    doubt = min(max(DOUBT / data.blocks, LEAST_DOUBT), MOST_DOUBT)
-    limit = ranked[0].error * (1 + doubt)
+    limit = ranked[0].error * (1 + data.doubt)
     close = [s for s in ranked if s.error <= limit]
     size = max(s.candidate.view.filter.size for s in ranked)
     affordable = max(FEWEST, int(WORK / (rows * float(size))))
     # Members of one view share its sums, which take most of the time.
     views = list(dict.fromkeys(s.candidate.view for s in close))[:affordable]
     return [s for s in close if s.candidate.view in views][:MOST]
+
+
+def _select_share(
+    data: ValidationData, forecasts: list[Array], rows: int, config: ForecastConfig
+) -> tuple[float, list[Array]]:
+    """Return the share of the prior, and the forecasts with it.
+
+    The mean is taken unless one of both is clearly better.
+    """
+    if rows > PRIOR_ROWS:
+        return 0.0, forecasts
+    by_prior = data.forecasts_of_prior(config.prior, config.season)
+    error, error_of_prior = data.error(forecasts), data.error(by_prior)
+    if error > error_of_prior * (1 + data.doubt):
+        return 1.0, by_prior
+    if error_of_prior > error * (1 + data.doubt) * OPTIMISM:
+        return 0.0, forecasts
+    return 0.5, [(a + b) / 2 for a, b in zip(forecasts, by_prior, strict=True)]
 
 
 def _combine(forecasts: Sequence[Sequence[Array]]) -> list[Array]:
@@ -272,6 +300,18 @@ def _forecasts_by_pull(data: ValidationData, candidate: Candidate) -> list[list[
     choices = [[shared] * len(rows)]
     choices += [[own(folds, pull) for folds in sums] for pull in PULLS]
     return [data.forecasts(rows, candidate.baseline, weights) for weights in choices]
+
+
+def _bands_of_prior(signals: Sequence[Signal], config: ForecastConfig) -> Bands | None:
+    """Return the errors of the prior at earlier rows, for series without a validation split."""
+    moving = [i for i in moving_series(signals) if len(signals[i]) > FIRST + 1][:SERIES]
+    if not moving:
+        return None
+    used, rows = [signals[i] for i in moving], [len(signals[i]) for i in moving]
+    learned = learn_effects(used, rows, config.periods, _logarithms(used))
+    shifted = [learned.apply(s, len(s), config.horizon) for s in used]
+    data = ValidationData(shifted, [past_plan(n, config.horizon) for n in rows], moving)
+    return _bands(data, [], data.forecasts_of_prior(config.prior, config.season), len(signals))
 
 
 def _bands(

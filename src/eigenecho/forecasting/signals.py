@@ -22,6 +22,9 @@ ROUNDING, NEVER = 1e-12, 1e300
 LARGEST_PERIOD = 2**31
 """Number of rows of a period in a file, at most."""
 
+LARGEST_LOGARITHM = 700.0
+"""Logarithm above which a forecast overflows."""
+
 NONE = np.zeros((0, 0))
 
 
@@ -55,6 +58,10 @@ class Signal:
         True if the series never moved; nothing has an effect on it then.
     growth : float
         Root mean square of the steps of the logarithms.
+    offset : float
+        Number that is added before logarithms are taken: 0 for positive series, and the smallest
+        positive value of a series with zeros, which is 1 for counts. NaN for series with negative
+        values, which have no logarithms.
     """
 
     values: Array
@@ -66,14 +73,30 @@ class Signal:
     shifts: Mapping[RemovedEffects, Array] = field(default_factory=dict)
     is_constant: bool = False
     growth: float = 1.0
+    offset: float = 0.0
 
     def __len__(self) -> int:
         return len(self.values)
 
+    @property
+    def has_logarithms(self) -> bool:
+        """True unless there are negative values, or the series is constant."""
+        return not (np.isnan(self.offset) or self.is_constant)
+
     @cached_property
     def logarithms(self) -> Array:
-        """Logarithms of the values (T,), computed by the function of this name."""
-        return logarithms(self.values)
+        """Logarithms of the values (T,) plus the offset; the values if there are none."""
+        return logarithms(self.values + self.offset) if self.has_logarithms else self.values
+
+    def scale(self, logarithm: bool) -> float:
+        """Return the unit of values, or 1 for logarithms, which have none."""
+        return 1.0 if logarithm and self.has_logarithms else self.unit
+
+    def from_logarithms(self, logarithms: Array) -> Array:
+        """Return the values that have these logarithms; infinite where they overflow."""
+        if not self.has_logarithms:
+            return logarithms
+        return np.exp(np.where(logarithms > LARGEST_LOGARITHM, np.inf, logarithms)) - self.offset
 
     def cut(self, start: int = 0, stop: int | None = None) -> Signal:
         """Return the rows from ``start`` to ``stop``, with everything known after them."""
@@ -89,10 +112,15 @@ class Signal:
     def with_unit(self, rows: int | None = None, default: float = 0.0) -> Signal:
         """Return the signal with the unit of its first rows, or the default if these are constant.
 
-        Without a default it is marked as constant.
+        Without a default it is marked as constant. These rows also decide on the offset.
         """
         size = mean_step(self.values[:rows]) or default
-        return replace(self, unit=size or 1.0, is_constant=not size)
+        seen = self.values[:rows][self.observed[:rows]]
+        lowest = seen.min(initial=np.inf)
+        offset = np.nan if lowest < 0 else 0.0
+        if lowest == 0:
+            offset = float(seen[seen > 0].min(initial=np.inf))
+        return replace(self, unit=size or 1.0, is_constant=not size, offset=offset)
 
 
 def moving_series(signals: Sequence[Signal]) -> list[int]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import RIDGES, Candidate, direct
+from eigenecho.forecasting.prior import FIRST, Mixture, Prior
 from eigenecho.forecasting.rows import Sums, ViewRows
 from eigenecho.forecasting.signals import Signal
 from eigenecho.forecasting.views import View
@@ -32,6 +33,13 @@ ENOUGH = 3000
 
 LEAST = 10
 """Number of rows to train on besides a horizon, at least."""
+
+DOUBT = 4.0
+"""Keep every candidate whose error is within the share DOUBT / n_blocks of the smallest error;
+n_blocks is the number of horizons in the validation rows."""
+
+LEAST_DOUBT, MOST_DOUBT = 0.05, 0.75
+"""Bounds of this share: a few members are better than one, and far worse ones do not help."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +74,7 @@ class Plan:
     @property
     def blocks(self) -> float:
         """Number of horizons in the validation rows."""
-        return (self.rows - self.stops[0]) / self.horizon
+        return (self.rows - 1 - self.origins[0]) / self.horizon
 
 
 def fewest(horizon: int) -> int:
@@ -99,6 +107,11 @@ def plan(rows: int, horizon: int, validation: int | None = None) -> Plan | None:
     return Plan(horizon, rows, kept, tuple(edges.tolist()), origins)
 
 
+def past_plan(rows: int, horizon: int) -> Plan:
+    """Return the plan of a short series: forecasts after its rows, some of them beyond its end."""
+    return Plan(horizon, rows, rows, (rows,), np.arange(FIRST, rows - 1))
+
+
 class ScoredCandidate(NamedTuple):
     """A candidate, its validation forecasts (O, H) of each series, and their error."""
 
@@ -126,8 +139,10 @@ class ValidationData:
     @cached_property
     def truths(self) -> list[Array]:
         """Values (O, H) after the origins of each series; NaN where nothing was observed."""
-        values = [np.where(s.observed, s.values, np.nan) for s in self.signals]
-        steps = np.arange(1, self.horizon + 1)
+        steps, beyond = np.arange(1, self.horizon + 1), np.full(self.horizon, np.nan)
+        values = [
+            np.concatenate([np.where(s.observed, s.values, np.nan), beyond]) for s in self.signals
+        ]
         return [v[p.origins[:, None] + steps] for v, p in zip(values, self.plans, strict=True)]
 
     @property
@@ -139,6 +154,11 @@ class ValidationData:
     def blocks(self) -> float:
         """Number of horizons in the validation rows of all series."""
         return sum(plan.blocks for plan in self.plans)
+
+    @property
+    def doubt(self) -> float:
+        """Share by which errors may differ before one candidate is better than another."""
+        return min(max(DOUBT / self.blocks, LEAST_DOUBT), MOST_DOUBT)
 
     def error(self, forecasts: Sequence[Array]) -> float:
         """Return the mean over series of the mean absolute error in units of the series."""
@@ -207,6 +227,19 @@ class ValidationData:
             each = zip(folds, plan.origins_by_fold, strict=True)
             parts = [series.forecast(baseline, part, origins) for part, origins in each]
             forecasts.append(np.concatenate(parts, axis=-2))
+        return forecasts
+
+    def forecasts_of_prior(self, prior: Prior, season: int) -> list[Array]:
+        """Return forecasts (O, H) of each series by the prior and the rows of each fold."""
+        forecasts = []
+        for signal, plan in zip(self.signals, self.plans, strict=True):
+            parts = [
+                Mixture.of(prior, signal, stop, self.horizon, season, self.horizon).forecast(
+                    origins
+                )
+                for stop, origins in zip(plan.stops, plan.origins_by_fold, strict=True)
+            ]
+            forecasts.append(np.concatenate(parts))
         return forecasts
 
 

@@ -25,9 +25,6 @@ SHORTEST_FADE = 1e-6
 LARGEST_GROWTH = 250.0
 """Logarithm of the largest growth of modes over a series whose squares are finite."""
 
-LARGEST_LOGARITHM = 700.0
-"""Logarithm above which a forecast overflows."""
-
 PLAIN = RemovedEffects(False)
 
 LONGEST = 336
@@ -170,12 +167,6 @@ class View:
     def removes(self) -> bool:
         """True if effects of known columns or the calendar are removed."""
         return self.removed.known or self.removed.calendar
-
-    def invert(self, forecasts: Array) -> Array:
-        """Return forecasts of values; infinite where they overflow."""
-        if not self.logarithm:
-            return forecasts
-        return np.exp(np.where(forecasts > LARGEST_LOGARITHM, np.inf, forecasts))
 
 
 def candidate_spectra(rows: int, seasons: Sequence[int]) -> dict[str, Spectrum]:

@@ -1,0 +1,300 @@
+"""Forecasts of short series, with the help of readouts that were trained on other series.
+
+A series of a few rows is too short to select and train a reservoir. It is forecast by several
+readouts of a corpus, which see normalised modes of its steps Δ, that is, weighted means of them,
+
+    x_τ(t) = Σ_j a^j Δ(t−j) / Σ_j a^j,   a = exp(−1/τ),   ŷ(t+h) = y(t) + x(t) W_h
+
+and by simple methods. Each of these forecasts has a weight ∝ L^−POWER, where L is its mean error
+at earlier rows of the series. The readouts are then corrected by the rows of the series,
+
+    W = argmin ‖Y − X W‖² + PULL √h ‖W − Σ_k w_k W_k‖²
+
+so the prior fades as rows grow. Readouts and errors are scaled with the series: forecasts of
+a·y + b are a times those of y, plus b, unless logarithms are used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy.signal import lfilter
+
+from eigenecho.checks import check_floats
+from eigenecho.forecasting.baselines import Baseline
+from eigenecho.forecasting.signals import RemovedEffects, Signal, mean_step
+from eigenecho.types import Array
+
+FILE = Path(__file__).with_name("prior.npz")
+"""The default prior, written by ``tools/make_prior.py``."""
+
+TIME_CONSTANTS = (0.0, 0.7, 1.4, 2.8, 5.6, 11.0, 22.0, 1e6)
+"""τ of the modes, in rows: from the last step to the mean of all steps."""
+
+POWER = 8.0
+"""Power of the mean errors in the weights of forecasts."""
+
+FIRST = 3
+"""Number of rows before the first forecast whose error counts."""
+
+LOOKBACK = 250
+"""Number of last rows that errors and corrections are computed from, at most."""
+
+SEASONS = 2
+"""Number of seasons from which effects of the calendar are removed."""
+
+ROUNDING = 1e-9
+"""Mean error, in units of the series, below which errors are equal."""
+
+STEPS = 8
+"""Number of steps ahead that errors are computed for, at most."""
+
+PULL = 30.0
+"""Ridge on the difference between the readout of a series and that of the corpus."""
+
+NEGLIGIBLE = 1e-6
+"""Weight below which a forecast is left out."""
+
+READOUTS, PER_READOUT = 8, 20
+"""Largest number of readouts, and number of series of a corpus for each."""
+
+ROUNDS = 12
+"""Number of times that series are assigned to readouts, and readouts are fitted, in turn."""
+
+RIDGE = 3.0
+"""Ridge of the readouts of a corpus."""
+
+ROBUST = 0.2
+"""Rows with errors below this share of the median have equal weights; others, by their inverse."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """Readouts of a corpus, (K · N, H) each: of values and of logarithms.
+
+    The weights of steps after the last one are those of the last one. Without readouts (K = 0),
+    series are forecast by simple methods only.
+    """
+
+    values: Array
+    logarithms: Array
+
+    def check(self) -> None:
+        """Raise if readouts of a file do not have weights for all modes."""
+        for name in ("values", "logarithms"):
+            rows, columns = getattr(self, name).shape
+            check_floats(getattr(self, name), name, rows // SIZE * SIZE, max(columns, 1))
+
+    def readouts(self, logarithm: bool, horizon: int) -> Array:
+        """Return W (K, N, H) for so many steps."""
+        W = self.logarithms if logarithm else self.values
+        return W[:, np.minimum(np.arange(horizon), W.shape[1] - 1)].reshape(-1, SIZE, horizon)
+
+
+SIZE = len(TIME_CONSTANTS)
+NO_PRIOR = Prior(np.zeros((0, 1)), np.zeros((0, 1)))
+
+
+@cache
+def default_prior() -> Prior:
+    """Return the prior of synthetic series."""
+    with np.load(FILE) as file:
+        return Prior(file["values"].astype(float), file["logarithms"].astype(float))
+
+
+def weighted_steps(z: Array) -> Array:
+    """Return the modes x of a series (T,): weighted means of its steps up to each row, (T, N)."""
+    steps, ones = np.diff(z), np.ones(len(z) - 1)
+    rows = np.zeros((len(z), SIZE))
+    for i, tau in enumerate(TIME_CONSTANTS):
+        fade = [1.0, -np.exp(-1 / tau) if tau else 0.0]
+        rows[1:, i] = lfilter([1.0], fade, steps) / lfilter([1.0], fade, ones)
+    return rows
+
+
+# Forecasts of a series --------------------------------------------------------------------------
+
+
+class _View(NamedTuple):
+    """A series, or its logarithms, without the effects of the calendar and of known columns.
+
+    Attributes
+    ----------
+    signal : Signal
+    removed : RemovedEffects
+    z : array (T,)
+    x : array (T, N)
+    """
+
+    signal: Signal
+    removed: RemovedEffects
+    z: Array
+    x: Array
+
+    @classmethod
+    def of(cls, signal: Signal, removed: RemovedEffects) -> _View:
+        z = signal.logarithms if removed.logarithm else signal.values
+        if removed in signal.shifts:
+            z = z - signal.shifts[removed][: len(z)]
+        return cls(signal, removed, z, weighted_steps(z))
+
+    def forecast(self, W: Array, origins: Array, steps: Array) -> Array:
+        """Return forecasts (…, O, S) of values by weights (…, N, S) for these steps."""
+        ahead = self.z[origins, None] + self.x[origins] @ W
+        if self.removed in self.signal.shifts:
+            shift = self.signal.shifts[self.removed]
+            ahead = ahead + shift[np.minimum(origins[:, None] + steps, len(shift) - 1)]
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.signal.from_logarithms(ahead) if self.removed.logarithm else ahead
+
+    def corrected(self, W: Array, rows: int) -> Array:
+        """Return W (N, H), corrected by the first rows of the series."""
+        t = np.arange(max(1, rows - 2 * LOOKBACK), rows - 1)
+        unit = mean_step(self.z[:rows])
+        if not len(t) or not unit:
+            return W
+        steps = np.arange(1, W.shape[1] + 1)
+        x = self.x[t] / unit
+        targets = (_ahead(self.signal, self.z, rows, t, steps) - self.z[t, None]) / unit
+        there = ~np.isnan(targets)
+        residuals = np.where(there, targets - x @ W, 0.0)
+        squares = np.einsum("ti,tj,th->hij", x, x, there.astype(float), optimize=True)
+        squares += PULL * np.sqrt(steps)[:, None, None] * np.eye(SIZE)
+        return W + np.linalg.solve(squares, (x.T @ residuals).T[:, :, None])[:, :, 0].T
+
+
+class Mixture(NamedTuple):
+    """Forecasts of one series by readouts and simple methods, weighted by their past errors.
+
+    Attributes
+    ----------
+    signal : Signal
+    readouts : list of (view, W (N, H), weight)
+    baselines : list of (Baseline, weight)
+    horizon : int
+    """
+
+    signal: Signal
+    readouts: list[tuple[_View, Array, float]]
+    baselines: list[tuple[Baseline, float]]
+    horizon: int
+
+    @classmethod
+    def of(
+        cls, prior: Prior, signal: Signal, rows: int, horizon: int, season: int, judged: int
+    ) -> Mixture:
+        """Weight and correct the forecasts by the first rows of a signal, which has its shifts.
+
+        Weights depend on errors up to ``judged`` steps ahead, whatever the horizon is.
+        """
+        shifts = [r for r in signal.shifts if not r.calendar or rows > SEASONS * season]
+        removed = [RemovedEffects(False), RemovedEffects(True), *shifts]
+        views = [_View.of(signal, r) for r in removed if signal.has_logarithms or not r.logarithm]
+        readouts = [prior.readouts(view.removed.logarithm, horizon) for view in views]
+        baselines = [Baseline("level"), Baseline("drift"), Baseline("damped"), Baseline("mean")]
+        if rows > season > 1:
+            baselines.append(Baseline("season", season))
+        if rows > 2 * season > 2:
+            baselines.append(Baseline("growth", season))
+        first = max(min(max(FIRST, season + 1), rows // 2), rows - LOOKBACK)
+        origins = np.arange(first, rows - 1)
+        steps = np.unique(np.linspace(1, judged, STEPS).astype(int))
+        forecasts = [
+            view.forecast(
+                prior.readouts(view.removed.logarithm, judged)[:, :, steps - 1], origins, steps
+            )
+            for view in views
+        ]
+        y = signal.values
+        forecasts += [b.forecast(y, y, origins, judged)[None, :, steps - 1] for b in baselines]
+        targets = _ahead(signal, y, rows, origins, steps)
+        errors = np.abs(np.concatenate(forecasts) - targets) / (signal.unit * np.sqrt(steps))
+        weights = _weights(errors)
+        parts = np.split(weights, np.cumsum([len(W) for W in readouts]))
+        mixed = []
+        for view, W, part in zip(views, readouts, parts, strict=False):
+            if (total := float(part.sum())) > NEGLIGIBLE:
+                mean = np.tensordot(part / total, W, 1)
+                mixed.append((view, view.corrected(mean, rows), total))
+        return cls(signal, mixed, list(zip(baselines, parts[-1].tolist(), strict=True)), horizon)
+
+    def forecast(self, origins: Array) -> Array:
+        """Return values (O, H) after the origins."""
+        y, steps = self.signal.values, np.arange(1, self.horizon + 1)
+        total = np.zeros((len(origins), self.horizon))
+        for view, W, weight in self.readouts:
+            total += weight * view.forecast(W, origins, steps)
+        for baseline, weight in self.baselines:
+            total += weight * baseline.forecast(y, y, origins, self.horizon)
+        return total
+
+
+def _ahead(signal: Signal, z: Array, rows: int, origins: Array, steps: Array) -> Array:
+    """Return the observed values (O, S) after the origins; NaN after the first rows."""
+    truth = np.append(np.where(signal.observed[:rows], z[:rows], np.nan), np.nan)
+    return truth[np.minimum(origins[:, None] + steps, rows)]
+
+
+def _weights(errors: Array) -> Array:
+    """Return weights (K,) of forecasts with errors (K, O, S), in units of the series."""
+    there = ~np.isnan(errors[-1])  # simple methods do not overflow
+    losses = errors[:, there].mean(axis=1) if there.any() else np.ones(len(errors))
+    losses = np.where(np.isfinite(losses), np.maximum(losses, ROUNDING), np.inf)
+    weights = (losses / losses.min()) ** -POWER
+    return weights / weights.sum()
+
+
+# Readouts of a corpus ---------------------------------------------------------------------------
+
+
+def fit_prior(signals: Sequence[Signal], horizon: int) -> Prior:
+    """Return the prior of a corpus of series, without their effects of the calendar."""
+
+    def adjusted(logarithm: bool) -> list[Array]:
+        used = [s for s in signals if s.has_logarithms or not logarithm]
+        calendar = RemovedEffects(logarithm, calendar=True)
+        return [_View.of(signal, calendar).z for signal in used if not signal.is_constant]
+
+    return Prior(*(_fit_readouts(adjusted(logarithm), horizon) for logarithm in (False, True)))
+
+
+def _fit_readouts(corpus: Sequence[Array], horizon: int) -> Array:
+    """Return readouts (K · N, H) such that each series has one that forecasts it well.
+
+    Each series belongs to the readout with the smallest error, and each readout is fitted to its
+    series by least absolute errors, that is, by reweighted least squares.
+    """
+    corpus = [z for z in corpus if len(z) > FIRST + horizon]
+    count = min(READOUTS, -(-len(corpus) // PER_READOUT))
+    W = np.zeros((count, SIZE, horizon))
+    if not count:
+        return W.reshape(0, horizon)
+    steps = np.arange(1, horizon + 1)
+    origins = [np.arange(FIRST, len(z) - horizon) for z in corpus]
+    units = [mean_step(z) for z in corpus]
+    each = list(zip(corpus, origins, units, strict=True))
+    x = np.concatenate([weighted_steps(z)[t] / unit for z, t, unit in each])
+    targets = [(z[t[:, None] + steps] - z[t, None]) / unit for z, t, unit in each]
+    Y = np.concatenate(targets) / np.sqrt(steps)
+    rows = np.array([len(t) for t in origins])
+    series = np.repeat(np.arange(len(corpus)), rows)
+    assigned = np.random.default_rng(0).integers(count, size=len(corpus))
+    errors = np.ones((count, len(x)))
+    for _ in range(ROUNDS):
+        for k in range(count):
+            here = np.flatnonzero((assigned == k)[series])
+            if not len(here):
+                continue
+            middle = np.median(errors[k, here])
+            importance = middle / np.maximum(errors[k, here], ROBUST * middle)
+            weighted = x[here] * (PER_READOUT * importance / rows[series[here]])[:, None]
+            squares = weighted.T @ x[here] + RIDGE * np.eye(SIZE)
+            W[k] = np.linalg.solve(squares, weighted.T @ Y[here])
+            errors[k] = np.abs(Y - x @ W[k]).mean(axis=1)
+        assigned = np.argmin([np.bincount(series, e) / rows for e in errors], axis=0)
+    return (W * np.sqrt(steps)).reshape(-1, horizon)
