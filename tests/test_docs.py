@@ -17,6 +17,7 @@ NEEDS = {
     "distributed": "distributed",
     "eigenecho.interop.aeon": "aeon",
     "eigenecho.interop.sktime": "sktime",
+    "holidays": "holidays",
     "polars": "polars",
     "pyrcn": "pyrcn",
     "sktime": "sktime",

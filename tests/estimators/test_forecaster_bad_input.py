@@ -56,7 +56,8 @@ def test_too_few_rows_are_forecast_by_the_prior(rows, strategy):
     _, lower, upper = forecaster.predict(interval=0.9)
     if rows < 5:  # no forecast has an error yet; they are those of a random walk
         step = mean_step(NOISE[:rows]) or 0.1 * abs(NOISE[0])
-        assert_allclose(upper - lower, 2 * step * stats.t(4).ppf(0.95) * np.sqrt([1, 2, 3]))
+        width = 2 * step * stats.t(rows - 1 or 4).ppf(0.95)
+        assert_allclose(upper - lower, width * np.sqrt([1, 2, 3]))
     assert np.all(upper > lower)
     assert forecaster.expected_error_ > 0
 

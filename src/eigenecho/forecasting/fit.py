@@ -17,7 +17,7 @@ from eigenecho.errors import FewRowsWarning, Words, bad_argument, out_of_range, 
 from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import THREADS, Candidate, Ensemble, Run, train
 from eigenecho.forecasting.effects import Effects, learn_effects
-from eigenecho.forecasting.intervals import Bands
+from eigenecho.forecasting.intervals import UNKNOWN, Bands
 from eigenecho.forecasting.prior import Mixture, Prior, fit_prior
 from eigenecho.forecasting.seasons import find_periods
 from eigenecho.forecasting.selection import ForecastConfig, select_candidates
@@ -343,9 +343,10 @@ class FittedForecaster:
         unit, steps = self._error_unit(history), float(np.inf)
         if not unit:
             return np.repeat(forecast[:, None], len(levels), axis=1)
-        if self._is_short(history) and self._has_long:
-            # The errors are those of longer series, whose units are better known.
-            steps = max(int(np.sum(~np.isnan(history.values))) - 1, 1)
+        if self._is_short(history) and (self._has_long or not self.bands.ratios.size):
+            # The errors are those of longer series, whose units are better known, or assumed.
+            observed = history.values[~np.isnan(history.values)]
+            steps = len(observed) - 1 if np.ptp(observed) else UNKNOWN
         bands = self.bands.of_series(self.measures.numbers.get(history.name))
         bands = bands.with_horizon(len(forecast))
         quantiles = [bands.quantile(level, forecast, unit, steps) for level in levels]

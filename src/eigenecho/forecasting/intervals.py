@@ -28,7 +28,7 @@ freedom of this distribution for each block. These and ``SHAPE`` gave intervals 
 the nominal coverage on simulated series used for nothing else."""
 
 UNKNOWN = 4.0
-"""Degrees of freedom of this distribution if there are no errors."""
+"""Degrees of freedom of this distribution for a unit that is not from steps of the series."""
 
 SMALLEST = 1e-3
 """Lower bound of error scales, relative to the largest: some series are forecast exactly."""
@@ -110,7 +110,7 @@ class Bands:
         """Return the errors of a random walk, for so many series without any errors."""
         growth = np.sqrt(np.arange(1.0, horizon + 1))
         means = np.full(series, growth.mean() * np.sqrt(2 / np.pi))
-        return cls(growth, np.zeros(0), False, UNKNOWN / DEGREES, means)
+        return cls(growth, np.zeros(0), False, 1.0, means)
 
     def complete(
         self, forecasts: Sequence[Array], truths: Sequence[Array], units: Sequence[float]
@@ -152,8 +152,9 @@ class Bands:
         """Return the quantile at each step, (H,); ``steps`` is the number that the unit is from."""
         share = abs(2 * level - 1)
         tail = 0.5 + share / 2
-        width = stdtrit(DEGREES * self.blocks, tail)
-        if len(self.ratios):
+        if not self.ratios.size:
+            width = stdtrit(steps if steps < np.inf else UNKNOWN, tail)
+        else:
             # A sample is enough for the size of t, since the ratios are sorted.
             sample = self.ratios[len(self.ratios) // 2000 // 2 :: len(self.ratios) // 2000 + 1]
             # The largest error is not yet among those of a few blocks.
@@ -161,9 +162,10 @@ class Bands:
             low, high = self.ratios[int(place)], self.ratios[int(np.ceil(place))]
             own = low + (place - int(place)) * (high - low)
             weight = self.blocks / (self.blocks + MIXED)
-            width = weight * own + (1 - weight) * width * np.sqrt(np.mean(sample**2))
-        if share > 0 and steps < np.inf:
-            width *= stdtrit(steps, tail) / ndtri(tail)
+            usual = stdtrit(DEGREES * self.blocks, tail) * np.sqrt(np.mean(sample**2))
+            width = weight * own + (1 - weight) * usual
+            if share > 0 and steps < np.inf:
+                width *= stdtrit(steps, tail) / ndtri(tail)
         off = np.sign(level - 0.5) * width * self.growth[: len(forecast)]
         return forecast + (np.abs(forecast) * np.expm1(off) if self.relative else off * unit)
 
