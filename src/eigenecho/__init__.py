@@ -1,4 +1,4 @@
-"""Linear echo state networks in the eigenbasis: exact, O(N) a step, pleasant to use.
+"""Linear echo state networks in the eigenbasis: exact, with O(N) operations per step.
 
     import eigenecho as ee
 
@@ -6,7 +6,7 @@
     esn.predict(X)
     esn.forecast(200)
 
-Importing this module does no work; public names load when they are first used.
+Public names are loaded when they are first used.
 """
 
 from __future__ import annotations

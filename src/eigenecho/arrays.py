@@ -266,7 +266,7 @@ def to_common_device(arrays: Sequence[Any]) -> list[Any]:
 
 
 class NumPyNamespace:
-    """Functions of NumPy, and further ones from SciPy."""
+    """Functions of NumPy and SciPy."""
 
     is_host = True
 
@@ -382,7 +382,7 @@ class TorchNamespace:
         return x - y
 
     def divide(self, x: Any, y: Any, out: Any = None) -> Any:
-        """Return x / y, and 0 where y is infinite, where complex tensors differ between devices."""
+        """Return x / y, with 0 for infinite y, where devices differ for complex tensors."""
         return self._torch.where(y.isinf(), 0, x / y)
 
     def max(self, x: Any, axis: Any = None, initial: float | None = None) -> Any:

@@ -16,7 +16,7 @@ from eigenecho.spectra import Spectrum
 from eigenecho.types import Array, Count
 
 SINGULAR = 1e-13
-"""Share of the largest pivot of Q below which a pivot counts as rounding."""
+"""Fraction of the largest pivot of Q below which a pivot is treated as a rounding error."""
 
 POOL = 4
 """Default pool size of a SeedSequence, in words. Files do not store other sizes."""
@@ -109,8 +109,8 @@ class Basis:
     def solve(self, A: Array, transposed: bool = False) -> Array:
         """Return Q⁻¹ A, or Q⁻ᵀ A.
 
-        The Q of a defective matrix has no inverse. The pseudo-inverse takes its place, which loses
-        nothing of states r Q, because they have no part where Q is zero.
+        The Q of a defective matrix has no inverse. Its pseudo-inverse is used instead, which is
+        exact for states r Q: they have no component in the null space of Q.
         """
         from scipy.linalg import lu_solve
 
@@ -140,7 +140,7 @@ class Basis:
         return self.states_to_neuron(self.Q @ at_work)
 
     def residual(self, W: Array, at_work: Array) -> float:
-        """Return ‖W Q − Q [W]_Q‖ / ‖W‖ in the Frobenius norm: how well both fit each other."""
+        """Return ‖W Q − Q [W]_Q‖ / ‖W‖ in the Frobenius norm: how well the two agree."""
         difference = np.linalg.norm(W @ self.Q - self.Q @ at_work)
         return float(difference / (np.linalg.norm(W) or 1.0))
 
@@ -228,7 +228,7 @@ class DrawnBasis(Basis):
 
 
 def drawn_basis(spectrum: Spectrum, rng: np.random.Generator) -> Basis:
-    """Return random eigenvectors for a spectrum, from a generator that has drawn nothing yet."""
+    """Return random eigenvectors for a spectrum, from an unused generator."""
     bits = rng.bit_generator
     seed: Any = bits.seed_seq
     plain = type(bits) is np.random.PCG64 and type(seed) is np.random.SeedSequence
@@ -242,7 +242,8 @@ def drawn_basis(spectrum: Spectrum, rng: np.random.Generator) -> Basis:
 class StoredDraw:
     """The sizes and the seed of random eigenvectors, for files.
 
-    ``first`` holds the first numbers of their generator: other versions of NumPy may draw others.
+    ``first`` holds the first numbers of their generator: another version of NumPy may draw
+    different ones.
     """
 
     n_real: Count
@@ -259,7 +260,7 @@ class StoredDraw:
         return cls(basis.n_real, basis.pairs, f"{seed.entropy:x}", seed.spawn_key, first)
 
     def restored(self) -> DrawnBasis:
-        """Return the basis, or raise if this version of NumPy draws other numbers."""
+        """Return the basis, or raise if this version of NumPy draws different numbers."""
         seed = np.random.SeedSequence(int(self.entropy, 16), spawn_key=self.spawn_key)
         basis = DrawnBasis(self.n_real, self.pairs, seed)
         drawn = basis.generator().normal(size=3)

@@ -32,7 +32,7 @@ def check_known(value: Any, name: str, known: Iterable[str]) -> None:
 
 
 def generator(seed: Seed, *, needed: bool = False) -> np.random.Generator:
-    """Return a Generator for an int or a Generator, or, unless a seed is ``needed``, for None."""
+    """Return a Generator for a seed, which may be None unless it is ``needed``."""
     if isinstance(seed, np.random.Generator):
         return seed
     if seed is None and not needed:
@@ -83,7 +83,7 @@ def check_count(
 
 
 def check_memory(needed: float, name: str, value: Any) -> None:
-    """Raise if so many bytes exceed the memory of this machine, where it is known."""
+    """Raise if a number of bytes exceeds the memory of this machine, where it is known."""
     with suppress(AttributeError, ValueError):  # a platform without these names
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         if needed > memory > 0:

@@ -30,7 +30,7 @@ PATIENCE_SECONDS = 120.0
 def check_client(client: Any) -> None:
     """Raise unless a client can be used, and all workers have this version of eigenecho.
 
-    Another version would compute other numbers.
+    Another version might compute different results.
     """
     kinds = ((kind.__module__.partition(".")[0], kind.__name__) for kind in type(client).__mro__)
     if ("distributed", "Client") not in kinds or client.asynchronous:

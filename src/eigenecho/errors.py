@@ -1,4 +1,4 @@
-"""Exceptions and warnings, and the functions that word them."""
+"""Exceptions and warnings, and functions that create their messages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _HERE = os.path.dirname(__file__) + os.sep
 
 
 class StorageError(ValueError):
-    """A model file that cannot be read: damaged, foreign, or of another format.
+    """A model file that is damaged, or was written by another program or in another format.
 
     See Also
     --------
@@ -128,7 +128,7 @@ class IllConditionedWarning(UserWarning):
 
 
 class FewRowsWarning(UserWarning):
-    """Series that are too short or constant, so that nothing can be learnt from them.
+    """Series that are too short to learn from, or constant.
 
     No candidate could be trained, or an interval has width 0.
 
@@ -155,7 +155,7 @@ class SlowStartWarning(UserWarning):
 
     See Also
     --------
-    eigenecho.errors.IllConditionedWarning : numbers that lose digits
+    eigenecho.errors.IllConditionedWarning : loss of digits
 
     Examples
     --------

@@ -332,7 +332,7 @@ class FeatureMap:
         return FeatureForm(*vars(self).values()).size
 
     def standardized(self, scaling: Scaling) -> FeatureMap:
-        """Return the map that standardises states in this way."""
+        """Return the map with this standardisation of the states."""
         return replace(self, mean=scaling.mean, scale=scaling.scale)
 
     def form(self, dtype: DTypeLike = np.float64) -> FeatureForm:
@@ -378,7 +378,7 @@ class CustomMap:
         return self.builtin.size + sum(part.size for part in self.functions)
 
     def standardized(self, scaling: Scaling) -> CustomMap:
-        """Return the map that standardises states in this way."""
+        """Return the map with this standardisation of the states."""
         return replace(self, builtin=self.builtin.standardized(scaling))
 
     def form(self, dtype: DTypeLike = np.float64) -> CustomForm:
@@ -395,7 +395,7 @@ class CustomMap:
 
 @stands_for(CustomMap)
 class StoredCustomMap:
-    """The stored form of custom features, which do not have one."""
+    """Stored form of custom features, which cannot be stored."""
 
     @classmethod
     def of(cls, value: Any) -> Sequence[Any]:
@@ -411,7 +411,7 @@ def _not_stored() -> ValueError:
 
 
 def _call(part: Part, states: Array) -> Array:
-    """Return the features (T, size) that a function computes, or raise if it returns others."""
+    """Return the features (T, size) that a function computes, or raise if its result is invalid."""
     assert part.function is not None
     values = np.asarray(part.function(states))
     if values.shape != (len(states), part.size) or values.dtype.kind not in "fiub":

@@ -1,4 +1,4 @@
-"""DataFrames of polars, PyArrow and other libraries: to pandas and back, by means of narwhals."""
+"""Conversion of DataFrames of other libraries to pandas and back, with narwhals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ LIBRARIES = ("polars", "pyarrow", "modin", "cudf")
 KINDS = "arrays, DataFrames of pandas or polars, or Tables of PyArrow"
 INTEGERS = tuple(f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64))
 RESTORED_TYPES = (*INTEGERS, "Float32", "Boolean", "Date", "Categorical", "Enum")
-"""Types of ids and times in narwhals that pandas lacks or changes, and that results get back."""
+"""Types of ids and times in narwhals that pandas lacks or changes, and that are restored in
+results."""
 
 
 def import_pandas() -> Any:
@@ -34,7 +35,7 @@ def import_pandas() -> Any:
 
 @dataclass(frozen=True)
 class FrameFormat:
-    """The library of frames that are not of pandas, and the types of ids and times.
+    """The library of a frame other than a pandas frame, and the types of its ids and times.
 
     Attributes
     ----------
@@ -131,7 +132,7 @@ def is_table(value: Any) -> bool:
 
 
 def to_pandas(value: Any, name: str) -> tuple[Any, Any]:
-    """Return a frame of another library as one of pandas, and as one of narwhals.
+    """Return a frame of another library as a pandas frame and as a narwhals frame.
 
     All other values are returned unchanged, with None.
     """
@@ -157,7 +158,7 @@ def to_narwhals(value: Any, name: str) -> Any:
 
 
 def _to_pandas(column: Any, name: str) -> Any:
-    """Return a column of narwhals as one of pandas."""
+    """Return a narwhals column as a pandas column."""
     import narwhals as nw
 
     pandas, dtype = import_pandas(), column.dtype

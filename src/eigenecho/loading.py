@@ -27,9 +27,9 @@ def load(path: Any) -> Any:
     """Read a file written by ``save``.
 
     Return the ``LinearESN``, ``DiagonalReservoir``, ``Forecaster``, ``ReservoirFeatures``,
-    ``ReservoirClassifier``, ``LinearModel``, ``Stream`` or ``Learner``, equal bit for bit. A file
-    that is damaged or has another format raises ``errors.StorageError``; a loaded object always
-    works.
+    ``ReservoirClassifier``, ``LinearModel``, ``Stream`` or ``Learner``, bit-identical to the saved
+    one. A file that is damaged or has another format raises ``errors.StorageError``; a loaded
+    object is always valid.
 
     Parameters
     ----------

@@ -20,8 +20,8 @@ SHARPNESS = (1e-3, 1e3)
 class LinearClassifier:
     """Decision values F weights + intercept of features F, for K classes.
 
-    The targets of the ridge regression are 1 for the class of a series and −1 for the others. Two
-    classes share one column, for the second of them.
+    The targets of the ridge regression are 1 for the class of a series and −1 for the others. With
+    two classes, there is one column, for the second class.
 
     Attributes
     ----------

@@ -31,7 +31,7 @@ LARGEST_INPUT = 1e25
 """Scaled values are limited to this magnitude, so that states stay finite in single precision."""
 
 BLOCK_STEPS = 1 << 15
-"""Approximate number of steps that a thread works on at a time, some ten milliseconds."""
+"""Approximate number of steps that a thread works on at a time, for about ten milliseconds."""
 
 BLOCK_SERIES = 256
 """Largest number of series that a thread works on at a time, which limits its features."""
@@ -101,7 +101,7 @@ class PooledModes:
     ) -> Iterator[Array]:
         """Yield the results of a task for the features of blocks of series, in order.
 
-        Blocks are computed on threads, and do not depend on their number.
+        Blocks are computed on threads. The results do not depend on the number of threads.
         """
         parts = max(-(-len(series.rows) // BLOCK_STEPS), -(-len(series) // BLOCK_SERIES))
         pieces = threads.even_split(len(series), parts)

@@ -4,10 +4,10 @@ The state of a mode is w(t) = λ w(t−1) + g u(t), with |g| = 1. Its increment 
 
     d(t) = (λ − 1) w(t−1) + g u(t),   w(t) = w(t−1) + d(t)
 
-d is the state of the same mode that is driven by the increments of the series. A series starts in
-the steady state of its first value u(0), w = g u(0) / (1 − λ), as if it had always been there, so
-that d(0) = 0. With the gain g = i (1 − λ) / |1 − λ| that state is i u(0) / |1 − λ|, and the real
-part of w ignores constants. An output is w or d read at a phase θ: cos θ Re − sin θ Im.
+d is the state of the same mode driven by the increments of the series. A series starts in the
+steady state of its first value u(0), w = g u(0) / (1 − λ), as if the series had always had this
+value, so that d(0) = 0. With the gain g = i (1 − λ) / |1 − λ| that state is i u(0) / |1 − λ|, and
+the real part of w ignores constants. An output is w or d read at a phase θ: cos θ Re − sin θ Im.
 
 Loops run over modes, which are vectorised, inside loops over a few steps. Products and sums are
 rounded one by one (no ``fastmath``), so that counts are equal on every CPU, whatever the width of
@@ -24,7 +24,7 @@ from eigenecho.kernels.compiled.jit import jit
 from eigenecho.types import Array
 
 STEPS = 8
-"""Steps between two updates of the counts, which ``_count`` spells out."""
+"""Steps between two updates of the counts, which ``_count`` unrolls."""
 
 LANES = 64
 """Lanes that run together: their states, outputs, thresholds and counts stay in cache."""
@@ -36,8 +36,8 @@ ZERO, ROW, BLOCK = np.uint64(0), np.uint64(LANES), np.uint64((STEPS + 1) * LANES
 class Bank(NamedTuple):
     """Modes in single precision, first those that run forwards, then those that run backwards.
 
-    There is a lane for each mode and direction, and more, with zeros, up to a multiple of LANES.
-    ``numbers`` (parts, 4 · LANES) are Re λ − 1, Im λ, Re g and Im g of LANES lanes each, and
+    There is one lane for each mode and direction, padded with lanes of zeros to a multiple of
+    LANES. ``numbers`` (parts, 4 · LANES) are Re λ − 1, Im λ, Re g and Im g of LANES lanes each, and
     ``start`` (lanes,) is 1 / |1 − λ|. Outputs are read at the phases of ``cosines`` and ``sines``
     (phases,). The input of lane k is the sum of the channels ``channel[edges[k] : edges[k + 1]]``
     of a series with these ``weight``; lanes from ``turn`` on run backwards.
@@ -107,9 +107,9 @@ def _begin(series, bank, a, u, states):
 def _advance(numbers, u, states):
     """Run the next steps of some lanes.
 
-    ``numbers`` (4 · LANES,) are the rates and gains of the lanes, and ``states``
-    (4 · (STEPS + 1) · LANES,) are Re w, Im w, Re d and Im d. The first step in them becomes the
-    last one of before; the others are the new ones.
+    ``numbers`` (4 · LANES,) are the rates and gains of the lanes, and ``states`` (4 · (STEPS + 1) ·
+    LANES,) are Re w, Im w, Re d and Im d. On return, the first step is the previous last one, and
+    the others are new.
 
     All distances are constant, and indices are unsigned: LLVM then needs to check neither for
     arrays that overlap nor for negative indices, which took longer than the steps themselves.

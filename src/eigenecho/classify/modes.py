@@ -16,7 +16,7 @@ LONGEST = 0.2
 """Longest time constant, as a share of the length of a series."""
 
 SMALLEST_RANGE = 4.0
-"""Steps that the longest time constant has at least, for very short series."""
+"""Minimum of the longest time constant, in steps, for very short series."""
 
 CYCLES = (0.1, 2.0)
 """Lowest and highest frequency, in cycles per time constant."""
@@ -72,7 +72,8 @@ class ModeGrid:
 def draw_mixes(modes: int, channels: int, rng: np.random.Generator) -> Array:
     """Return weights (2, modes, channels): the input of each mode, forwards and backwards.
 
-    A single channel has weight 1. Of several, each mode takes a random few with random signs.
+    A single channel has weight 1. With several channels, each mode uses a few random ones with
+    random signs.
     """
     if channels == 1:
         return np.ones((2, modes, 1), np.float32)

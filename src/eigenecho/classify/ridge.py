@@ -18,10 +18,11 @@ CHUNK_BYTES = 1 << 25
 
 
 class RidgeFit(NamedTuple):
-    """Weights (F, K) and intercept (K,) for features as given.
+    """Weights (F, K) and intercept (K,) for the original features.
 
     ``scale`` (F,) are the standard deviations of the features, ``ridge`` is the chosen penalty of
-    standardised ones, and ``held_out`` (n, K) are the outputs for each row of a fit without it.
+    standardised ones, and ``held_out`` (n, K) are the outputs for each row from a fit without that
+    row.
     """
 
     weights: Array
@@ -35,7 +36,7 @@ def fit_ridge(features: Array, targets: Array, ridges: Sequence[float]) -> Ridge
     """Fit standardised features (n, F) to targets (n, K), with an intercept without penalty.
 
     Without row i, the residual of row i is that of the fit of all rows divided by 1 − h_i, where
-    h_i is the leverage of the row, 1/n for the intercept included. All penalties share one
+    h_i is the leverage of the row, including 1/n for the intercept. All penalties share one
     eigendecomposition, of the smaller of two matrices. The scales of the features are those of all
     rows.
     """
@@ -92,7 +93,7 @@ def _solve_dual(standard: _Standardised, Y: Array, alphas: Array) -> tuple[Array
                            (1 − h) / α = U² / (S² + α), without the constant vector in U.
 
     The constant vector has the eigenvalue 0 and belongs to the intercept. Its eigenvalue is moved
-    to the mean of all, because a rounding error of 0 would matter beside a small α.
+    to the mean of all, because its rounding error could be comparable to a small α.
     """
     n = len(Y)
     gram = np.zeros((n, n))

@@ -20,7 +20,7 @@ from eigenecho.estimators.forecaster import Forecaster
 from eigenecho.pages import format_duration
 
 KINDS = {"page": (".html", ".htm"), "table": (".csv", *PARQUET), "model": (".safetensors",)}
-"""Endings of the files that are written."""
+"""File extensions of the output files."""
 
 READING = (
     "inputs", "past", "id", "time", "gaps", "last", "sep", "decimal", "thousands", "skip_rows",

@@ -107,7 +107,7 @@ def blocks_of(rows: int, horizon: int, requested: int | None = None) -> int:
 
 
 def write_predictions(result: TableForecast, path: Path) -> None:
-    """Write all forecasts as Parquet or, by any other ending, as CSV."""
+    """Write all forecasts as Parquet or, for other file extensions, as CSV."""
     file, frame = io.BytesIO(), predictions(result)
     if path.suffix.lower() in PARQUET:
         frame.to_parquet(file, index=False)
@@ -146,9 +146,9 @@ def predictions(result: TableForecast) -> Any:
 
 
 def times_with_future(series: TableSeries, name: str, horizon: int) -> Any:
-    """Return the times of a series whose rows are steps, and those of its forecast.
+    """Return the times of a series with ignored gaps, followed by those of its forecast.
 
-    They go on by business days, or by the most common step.
+    The forecast continues by business days, or by the most common step.
     """
     import pandas
 

@@ -94,7 +94,7 @@ def reproduce(
 
 
 def connect(scheduler: str | None) -> AbstractContextManager[Any]:
-    """Return a client of the cluster at an address, or a context of None without an address."""
+    """Return a client of the cluster at an address, or a null context without an address."""
     if scheduler is None:
         return nullcontext()
     try:

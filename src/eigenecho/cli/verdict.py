@@ -34,8 +34,8 @@ WORDS = {"mae": "mean absolute error", "mase": "mean absolute scaled error"}
 class Verdict:
     """The comparison with one baseline; ``word`` is a key of ``MARKS``.
 
-    ``change`` is the relative change of the error: −0.3 is 30% lower than the baseline's, ∞ if
-    only the baseline makes no error.
+    ``change`` is the relative change of the error: −0.3 is 30% lower than the baseline's, ∞ if only
+    the baseline has no error.
     """
 
     rival: str
@@ -69,7 +69,7 @@ def block_errors(backtest: Backtest) -> Any:
     errors = rows[backtest.methods].sub(rows["y"], axis=0).abs()
     largest = rows["y"].abs().groupby(rows["unique_id"]).transform("max")
     errors = errors.where(errors.gt(ROUNDING * largest, axis=0) | errors.isna(), 0.0)
-    # A forecast that is missing is worse than any; rows that were not observed do not count.
+    # A missing forecast counts as the worst one; rows without observations are ignored.
     errors = errors.fillna(np.inf)[rows["y"].notna()]
     if backtest.measure == "mase":
         errors = errors.div(np.asarray(backtest.scale)[rows["y"].notna()], axis=0)
@@ -90,8 +90,8 @@ def verdicts(backtest: Backtest) -> list[Verdict]:
 def verdict(ours: Array, theirs: Array, rival: str, measure: str = WORDS["mae"]) -> Verdict:
     """Compare the errors of blocks by a one-sided t-test on the logarithms of their ratios.
 
-    Blocks do not overlap, so they are nearly independent; a series without structure passes about
-    once in twenty times.
+    Blocks do not overlap, so they are nearly independent; a series without structure passes in
+    about one case in twenty.
     """
     error, rivals = float(ours.mean()), float(theirs.mean())
     change = error / rivals - 1 if rivals > 0 else (np.inf if error > 0 else 0.0)

@@ -1,13 +1,13 @@
 """States at the start of shards that continue a series.
 
-A reservoir that settles within K steps has forgotten all but the last K rows. In ``fit`` these
-rows, the halo of a shard, are run through first, unless that would be more work than the shards
+A reservoir that settles within K steps has forgotten all but the last K rows. In ``fit``, these
+rows, the halo of a shard, are processed first, unless that would be more work than the shards
 themselves. Otherwise, and in ``predict``, states are carried from shard to shard. A diagonal
 reservoir is linear in its initial state, so its shards run in parallel from zero, and
 
     r_{i+1} = λ^{T_i} r_i + e_i,   e_i the final state of shard i when it starts from zero.
 
-Other reservoirs run through the shards in the order of time. Both are exact up to rounding.
+Other reservoirs process the shards in temporal order. Both are exact up to rounding.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from eigenecho.types import Array
 
 
 def halo_length(reservoir: Reservoir, shards: Sequence[Shard]) -> int | None:
-    """Return how many rows before a shard are run through, None if states are carried instead.
+    """Return the number of rows of a halo, or None if states are carried instead.
 
     States are carried if all halos together would have more rows than the series.
     """

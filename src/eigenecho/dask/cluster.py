@@ -23,7 +23,7 @@ Report = Callable[[str, int, int], object]
 
 @dataclass(frozen=True, eq=False)
 class Cluster:
-    """The workers of a client, or without one Dask's scheduler in this process.
+    """The workers of a client or, without a client, Dask's scheduler in this process.
 
     ``report(stage, done, total)`` is called as shards are finished.
     """

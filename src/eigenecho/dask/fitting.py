@@ -29,7 +29,7 @@ Estimator = TypeVar("Estimator", LinearESN, Forecaster)
 def fit(
     estimator: Estimator, X: Any = None, y: Any = None, *, client: Any = None, progress: Any = False
 ) -> Estimator:
-    """Fit an estimator to data on a cluster, with the result of its own ``fit`` up to rounding.
+    """Fit an estimator to data on a cluster; up to rounding, the result is that of its ``fit``.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def fit(
         of delayed pandas frames. A series may be spread over partitions. The rows are sent to the
         client, since a forecaster stores them; candidates are compared and trained on the workers.
     client : distributed.Client, optional
-        By default the current client, or without one Dask's scheduler in this process.
+        By default the current client or, if there is none, Dask's scheduler in this process.
     progress : bool, or callable (step, done, total)
         True draws a progress bar for each step. A callable is called as shards are finished; an
         exception that it raises ends the fit, and no task is left on the cluster.
@@ -135,7 +135,7 @@ def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: Report | N
 def _halos(
     shards: Sequence[Shard], summaries: Sequence[ShardSummary], length: int
 ) -> list[Rows | None]:
-    """Return the last ``length`` rows before each shard, from as many shards as it takes."""
+    """Return the last ``length`` rows before each shard, from as many shards as necessary."""
     halos: list[Rows | None] = [None]
     for shard, before in zip(shards[1:], summaries, strict=False):
         halo = None

@@ -36,15 +36,15 @@ def predict(
     X : long frame of dask.dataframe, or a list of delayed pandas frames
         For a forecaster: series to forecast, as its ``context``. By default those of the fit.
     y_previous : dask array (T, D_out), optional
-        Row t holds y(t−1), for networks with feedback. Without it they run on their own output,
-        one chunk after another.
+        Row t holds y(t−1), for networks with feedback. Without it, such networks use their own
+        output, and chunks are computed one after another.
     horizon : int, optional
         For a forecaster, as in its ``predict``.
 
     Returns
     -------
     dask array, list of them, or dask frame
-        Arrays have the chunks of X. Nothing is computed until the result is.
+        Arrays have the chunks of X. Results are lazy.
     """
     if isinstance(model, (Forecaster, LinearESN)):
         check_is_fitted(model)

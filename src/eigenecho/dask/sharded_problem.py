@@ -139,7 +139,7 @@ class ShardedProblem(AbstractProblem):
 
     @property
     def _template(self) -> ProblemTemplate:
-        """The problem without rows and without what only the solver needs."""
+        """The problem without rows and without data that only the solver needs."""
         problem = Problem(
             reservoir=self.reservoir,
             penalty=Penalty(self.size),

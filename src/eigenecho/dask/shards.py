@@ -73,7 +73,7 @@ class Shard:
         return self.first > 0
 
     def load(self) -> tuple[Any, Any]:
-        """Return inputs and targets as they come, each an array or None."""
+        """Return inputs and targets unchanged, each an array or None."""
         return self.source.compute() if isinstance(self.source, BlockRecipe) else self.source
 
     def as_tables(self, parts: tuple[Any, Any], dtype: Any, y: str = "y") -> tuple[Any, Any]:
@@ -133,7 +133,7 @@ def split_series(X: Any, y: Any, y_name: str = "y") -> list[Shard]:
 
 
 def _split_arrays(u: Any, y: Any, y_name: str, number: int, which: str) -> list[Shard]:
-    """Return the shards of one series, one for each chunk of the inputs, or else of the targets."""
+    """Return the shards of one series, one for each chunk of the inputs or targets."""
     for array, name in ((u, "X"), (y, y_name)):
         if array is not None:
             _check_array(array, name, which)

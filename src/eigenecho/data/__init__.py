@@ -1,4 +1,4 @@
-"""Arrays, lists and DataFrames, read as series on regular clocks, and results in their format.
+"""Conversion of arrays, lists and DataFrames to equally spaced series, and of results back.
 
 - ``read`` turns data into tables of numbers with times, ``align`` places tables on a grid of
   regular times, ``panel`` joins both and writes results. Arrays need no pandas.

@@ -16,7 +16,7 @@ from eigenecho.types import Array
 
 RESAMPLE = "Resample to a regular step, or pass arrays, in which each row is one step."
 LOOSE = 1000
-"""Maximum number of steps per row: beyond, a step is too short for the rows."""
+"""Maximum number of steps per row: above it, a step is too short for the rows."""
 SMALLEST = 1e-150
 """Smallest non-zero range of a series, whose square is still a number."""
 
@@ -36,8 +36,8 @@ class History:
     known : array (T + m, k)
         Columns of X that are known ahead, at the rows of ``values`` and m rows after them, finite.
     past : array (T, p)
-        Columns of X that are known up to the present only. Missing values are filled from before,
-        and NaN where there is no earlier value.
+        Columns of X that are known up to the present only. Missing values are filled forward, and
+        are NaN before the first value.
     """
 
     name: Hashable | None
@@ -193,7 +193,7 @@ class Columns:
         return tuple(label for label in self.labels if label not in self.past)
 
     def split(self, rows: Array) -> tuple[Array, Array]:
-        """Return the columns (T, k) known ahead and (T, p) of the past, of rows (T, c) of X."""
+        """Split rows (T, c) of X into columns (T, k) known ahead and (T, p) of the past."""
         known, past = (
             [self.labels.index(label) for label in labels] for labels in (self.known, self.past)
         )
@@ -211,7 +211,7 @@ class Columns:
             )  # fmt: skip
 
     def check_labels(self, labels: Sequence[Any], ignored: Sequence[Any], name: str) -> None:
-        """Raise if columns are missing, or if there are others than these and the ignored ones."""
+        """Raise if columns are missing, or if there are unexpected ones; some are ignored."""
         for label in self.labels:
             if label not in labels:
                 got = Words(f"columns {', '.join(map(repr, labels[:8]))}")
@@ -265,7 +265,7 @@ class Drivers:
     def beside(
         self, series: Hashable, clock: Clock, rows: Array, fill: bool
     ) -> tuple[Array, Array]:
-        """Return the columns known ahead, also after the end of a series, and of the past."""
+        """Return the columns known ahead, to the end of X, and the columns of the past."""
         length = len(clock.times)
         table, exists = self._on_grid(series, clock.times[:1], clock, length)
         times = joined([clock.times, clock.ahead(len(table) - length)])
@@ -414,7 +414,8 @@ def _check_observed(values: Array, name: str, label: Any) -> None:
 def _place(times: Any, step: Any, name: str, label: Any) -> tuple[Clock, Array]:
     """Return the clock of sorted times without gaps, and the positions of the rows on it.
 
-    If the step does not fit, another one of the same length may: quarters from another month.
+    If the step does not fit, another step of the same length is tried, such as quarters from
+    another month.
     """
     if not len(times):
         return Clock(times, step), np.zeros(0, np.int64)

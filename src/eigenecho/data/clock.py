@@ -94,7 +94,7 @@ class Clock:
 
     @property
     def cycles(self) -> tuple[float, ...]:
-        """Day, week and year in steps, as far as the step is short enough to show them."""
+        """Day, week and year in steps, if the step is short enough to show them."""
         if isinstance(self.times, np.ndarray):
             return ()
         step = self.seconds
@@ -119,7 +119,7 @@ def as_numbers(times: Any) -> Array:
 
 
 def texts(times: Any) -> list[str]:
-    """Return times as text; dates without hours if none has any."""
+    """Return times as text; dates without times of day if all are midnights."""
     if is_period(times):
         return [str(time) for time in times]
     if not is_date(times):
@@ -129,7 +129,7 @@ def texts(times: Any) -> list[str]:
 
 
 def shown(times: Any) -> str:
-    """Return the first of some times as text."""
+    """Return the first time as text."""
     return texts(times[:1])[0]
 
 
@@ -337,7 +337,7 @@ def _fixed_length(step: Any, zone: Any) -> Any:
 
 
 def _time_since(times: Any, first: Any) -> Array:
-    """Return the time since a first one, as timedelta64 (T,)."""
+    """Return the time since a first time, as timedelta64 (T,)."""
     if times.unit == "ns" and times[-1].year - first[0].year > ROOM:
         times, first = times.as_unit("us"), first.as_unit("us")
     start, dates = (np.asarray(t if t.tz is None else t.tz_convert(None)) for t in (first, times))
@@ -359,7 +359,7 @@ def _nominal(times: Any) -> Any:
 
 
 def _localised(local: Any, zone: Any) -> Any:
-    """Return local dates in a time zone: the first of two, or the next if there is none."""
+    """Return local dates in a time zone: the earlier of two, or the next if there is none."""
     if zone is None:
         return local
     first = np.ones(len(local), bool)

@@ -37,7 +37,7 @@ class Collection:
     ids : pandas Index, optional
         Series of a long frame, sorted.
     format : FrameFormat, optional
-        The library of a long frame that is not of pandas.
+        The library of a long frame, None for pandas.
     """
 
     rows: Array
@@ -206,7 +206,7 @@ def _label(series: Collection, i: int) -> Any:
 
 
 def read_labels(y: Any, series: Collection) -> Array:
-    """Return the label of each series (n,): of arrays in order, of a long frame by id."""
+    """Return the label of each series (n,): by position for arrays, by id for a long frame."""
     _refuse_tensors(y, "y")
     if series.ids is not None:
         return _as_labels(_labels_by_id(y, series.ids), series)

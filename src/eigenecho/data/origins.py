@@ -21,9 +21,9 @@ def origins(panel: Panel, origins: Any, horizon: int) -> list[Array]:
     ----------
     panel : Panel
     origins : int, or row numbers, or times
-        An int is a number of origins: the last has ``horizon`` rows after it, and they are
-        ``horizon`` apart, or closer if they would reach into the first half. Row numbers count
-        from 0; times are those of DataFrames.
+        An int is the number of origins. The last one has ``horizon`` rows after it. They are
+        ``horizon`` rows apart, or closer if they would otherwise reach into the first half. Row
+        numbers count from 0; times are those of DataFrames.
     horizon : int
         Steps of a forecast.
 

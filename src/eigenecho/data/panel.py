@@ -62,7 +62,7 @@ def read(
         times of y. A frame may continue after the end of y with values that are known ahead. If
         neither y nor X has a row in a regular step, the values of the row before are used.
     past : names of columns of X, or numbers for arrays
-        Columns that are known up to the present only. Missing values are filled from before. All
+        Columns that are known up to the present only. Missing values are filled forward. All
         other columns are known ahead, and complete.
     known : names of the other columns, optional
         Without X, the columns of ``past`` and ``known`` are taken from y, if it is a frame.
@@ -129,7 +129,7 @@ class Panel:
 
     @cached_property
     def cycles(self) -> tuple[float, ...]:
-        """Day, week and year in steps, as far as they are visible; empty without dates."""
+        """Day, week and year in steps, if they are visible; empty without dates."""
         return self.histories[0].clock.cycles
 
     @property

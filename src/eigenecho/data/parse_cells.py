@@ -1,4 +1,4 @@
-"""Parse columns of text as numbers and dates. What can be read in two ways is an error."""
+"""Parse columns of text as numbers and dates. Ambiguous cells raise an error."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ DATES = (
 )  # fmt: skip
 TIMES = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p", ", %H:%M")
 DATE_FORMATS = [date + time for date in DATES for time in TIMES]
-"""Formats that are tried if none is given, beside ISO 8601."""
+"""Formats that are tried if none is given, besides ISO 8601."""
 
 OFFSET = r"(?:Z|[-+]\d\d:?\d\d)"
 """Offsets from UTC."""
@@ -106,7 +106,7 @@ def read_numbers(frame: Any, name: str, form: FileFormat) -> Any:
 
 
 def _texts(cells: Any) -> Any:
-    """Return cells as text without spaces and currency signs around it, None where missing."""
+    """Return cells as text without surrounding spaces and currency signs, None where missing."""
     import pandas
 
     words = (str(cell).strip() for cell in cells.astype(object).where(cells.notna(), ""))
@@ -121,7 +121,7 @@ def _texts(cells: Any) -> Any:
 
 
 def _convert(texts: Any, form: FileFormat) -> Any:
-    """Return texts as numbers, NaN for those that are none in the given format."""
+    """Return texts as numbers, NaN for texts that are not numbers in the given format."""
     decimal = form.decimal or ("," if form.thousands == "." else ".")
     other = {".": ",", ",": "."}[decimal] if form.decimal else None
     group, mark = MARKS.get(form.thousands or other or ""), MARKS[decimal]
@@ -138,7 +138,7 @@ def _convert(texts: Any, form: FileFormat) -> Any:
 
 
 def _readings(texts: Any) -> dict[tuple[float, ...], str]:
-    """Return the different numbers that texts may stand for, with the options that read them so."""
+    """Return the possible numeric values of texts, with the options that select them."""
     readings: dict[tuple[float, ...], str] = {}
     for options, (decimal, thousands) in CONVENTIONS.items():
         values = _convert(texts, FileFormat(decimal=decimal, thousands=thousands))
@@ -159,7 +159,7 @@ def _remedy(texts: Any, readings: dict[tuple[float, ...], str]) -> str:
 def _check_points(name: str, texts: Any, form: FileFormat) -> None:
     """Raise an error if all points of a column may be decimal points or separate thousands.
 
-    One number such as 0.5, 12.25 or 1234 decides.
+    One number such as 0.5, 12.25 or 1234 resolves the ambiguity.
     """
     pointed = texts[texts.str.contains(".", regex=False, na=False)]
     is_decided = texts.str.fullmatch(r"[-+]?\d{4,}", na=False).any() or not len(pointed)
@@ -237,7 +237,7 @@ def read_times(frame: Any, name: str, form: FileFormat) -> tuple[Any, str]:
 
 
 def _without_zone(cells: Any) -> tuple[Any, str]:
-    """Return dates in UTC, or midnights of a place as days: their step is regular all year."""
+    """Return dates in UTC; local midnights become days, whose step is regular all year."""
     if cells.dt.tz is None:
         return cells, ""
     local = cells.dt.tz_localize(None)
@@ -253,7 +253,7 @@ def _read_dates(name: str, texts: Any, form: FileFormat) -> tuple[Any, str]:
         raise ValueError(f"column {name!r} has times with and without an offset: {wrong}.")
     note = "times are in UTC" if has_offset.any() else ""
     if note and texts.str.contains(rf"[T ]00:00(?::00(?:\.0+)?)?\s*{OFFSET}$").all():
-        # Days of a place: in UTC, their step would change with summer time.
+        # Local days: in UTC, their step would change with summer time.
         texts, note = texts.str[:10], ""
     readings = {date: _parse(texts, date) for date in _formats(texts.iloc[:1], form)}
     complete = {date: values for date, values in readings.items() if values.notna().all()}

@@ -30,7 +30,7 @@ KINDS = ARRAYS | FRAMES
 WANTED = "a series (T,), columns (T, D), a list of arrays (T,), or a Series or DataFrame"
 TIMES = "dates, periods or numbers"
 RESULTS = ("forecast", "lower", "upper", "cutoff")
-"""Columns of a long result beside ids and times."""
+"""Columns of a long result besides ids and times."""
 FARTHEST = 2.0**62
 """Largest number that is accepted as a time; integers end at 2⁶³."""
 
@@ -56,7 +56,7 @@ NOT_NUMBERS = (str, bytes, complex, np.complexfloating, np.datetime64, np.timede
 
 
 def in_series(label: Hashable | None) -> str:
-    """Return the words that name a series in errors, none for a single series."""
+    """Return words that name a series in errors, or empty text for a single series."""
     return "" if label is None else f" in series {label!r}"
 
 
@@ -88,7 +88,7 @@ class PanelFormat(NamedTuple):
     index_name, is_range : Hashable, bool
         Name and type (RangeIndex) of the index of a Series or wide frame; arrays have a range.
     frame : FrameFormat or None
-        The library of frames that are not of pandas.
+        The library of the frame, None for pandas.
     """
 
     kind: str
@@ -314,7 +314,7 @@ def _stacked(items: Any, labels: Sequence[Hashable], name: str, flags: bool = Fa
 
 
 def _with_index(frame: Any, native: Any, time: Hashable, name: str) -> Any:
-    """Return a wide frame with its times as index: those of pandas have them already."""
+    """Return a wide frame with its times as index; frames of pandas already have it."""
     if native is None:
         return frame
     dates = [label for label in frame.columns if is_date(frame[label])]

@@ -22,12 +22,12 @@ SAMPLE = 100
 """Number of lines from which the separator is detected."""
 
 DATE = r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ].*)?"
-"""Dates, which are no names of columns."""
+"""Dates, which cannot be names of columns."""
 
 
 @dataclass(frozen=True)
 class FileFormat:
-    """How a file is written, as far as the options of the command state it.
+    """Format of a file, as given by the options of the command.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ def _split(
 
 
 def _find_separator(path: Path, lines: Sequence[str]) -> str:
-    """Return the only separator that gives all rows the same width, or else most of them."""
+    """Return the separator that gives most rows the same width; raise if several fit all rows."""
     shares = {}
     for sep in SEPARATORS:
         rows = list(filter(None, csv.reader(lines[:SAMPLE], delimiter=sep)))
@@ -138,9 +138,9 @@ def _find_separator(path: Path, lines: Sequence[str]) -> str:
 
 
 def _check_widths(path: Path, rows: list[list[str]], lines: list[int], sep: str) -> None:
-    """Raise an error at the first row that has not as many cells as the header.
+    """Raise an error at the first row with more or fewer cells than the header.
 
-    An empty cell more at the end of all rows is left out.
+    An additional empty cell at the end of every row is ignored.
     """
     width = len(rows[0])
     if all(len(row) == width + 1 and not row[-1].strip() for row in rows[1:]):

@@ -21,15 +21,15 @@ NO_TIME = "none"
 """Value of ``time`` for tables without a time column: each row is one step."""
 
 TOTAL = r"\s*(grand total|totals?|sum|average|mean|summe|gesamt|mittelwert)\b.*"
-"""Cells of a last row that sums up the others."""
+"""Cells that mark the last row as a summary of the others."""
 
 LAST = 20_000
-"""Default number of rows to use of each series: two years of hourly data."""
+"""Default maximum number of rows of each series: two years of hourly data."""
 
 
 @dataclass(frozen=True, eq=False)
 class TableSeries:
-    """Series of a table as ``Forecaster`` takes them.
+    """Series of a table in the format of ``Forecaster``.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class TableSeries:
     is_counted : bool
         True if y numbers the rows from 1 because gaps in their times are ignored.
     notes : list of str
-        What was done to the table.
+        Messages about how the table was read.
     """
 
     y: Any
@@ -201,7 +201,7 @@ def _read_ids(frame: Any, id: str) -> Any:
 def _check_times(name: str, keys: Any, gaps: str) -> bool:
     """Return True if times are regular, without gaps.
 
-    Raise an error if times occur twice, or if they are not regular and ``gaps`` is "error".
+    Raise an error if times are duplicated, or if they are not regular and ``gaps`` is "error".
     """
     twice = keys[keys.duplicated(keep=False)]
     if len(twice):

@@ -84,7 +84,7 @@ class Times:
         return times
 
     def restored(self) -> tuple[Clock, ...]:
-        """Return clocks that are able to continue; equal ones are one object."""
+        """Return clocks that can continue; equal clocks are one object."""
         if not self.steps or self.last.shape != (len(self.steps),):
             got = Words(f"shape {self.last.shape}")
             raise bad_argument("last", got, f"the last times of {len(self.steps)} series")
@@ -191,7 +191,7 @@ class StoredPanel:
         return labels
 
     def _each(self, name: str, items: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return an item for each series, of one or as many as there are."""
+        """Return one item per series, given one for all series or one for each."""
         count = len(self.series)
         if len(items) != (1 if self.form.shared else count):
             raise bad_argument(name, Words(f"{len(items)} of them"), "one for each series")

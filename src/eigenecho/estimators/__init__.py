@@ -1,4 +1,4 @@
-"""Estimators with the interface of scikit-learn: they validate, call and store."""
+"""Estimators with the interface of scikit-learn."""
 
 from eigenecho.estimators.diagonal_reservoir import DiagonalReservoir
 from eigenecho.estimators.forecaster import Forecaster

@@ -128,7 +128,7 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         if not hasattr(self, "reservoir_"):  # check_is_fitted is slow
             check_is_fitted(self)
         apart = is_on_device(X)
-        # On a device each check waits. Inputs that are not finite show in the states.
+        # On a device, each check would wait. Inputs that are not finite show in the states.
         series, container = validation.check_inputs(X, self.dtype, self, finite=not apart)
         reservoir, series = self.reservoir_, container.together(series)
         out = validation.check_out(out, series, reservoir)
@@ -147,7 +147,7 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def save(self, path: Any) -> None:
         """Write the fitted reservoir to a safetensors file; ``eigenecho.load`` reads it back.
 
-        The weights are stored, so states are equal bit for bit. With ``seed=None`` the file has
+        The weights are stored, so states are bit-identical. With ``seed=None`` the file contains
         ``seed_``, so that ``fit`` of the loaded reservoir draws the same weights again. A callable
         ``spectrum`` is stored as its eigenvalues, and a Generator ``seed`` as None, both with a
         warning.

@@ -152,8 +152,8 @@ class FittedNetwork:
     def reduced(self, units: int | None, tol: float | None, data: Any) -> FittedNetwork:
         """Return the result with fewer modes, weighted by the training rows without ``data``.
 
-        State and noise are kept. The evidence is not, because it is about the states of the
-        original.
+        State and noise are kept. The evidence is not, because it refers to the states of the
+        original network.
         """
         self.model.need_states("Reduction")
         group = None if self.evidence is None else self.evidence.single
@@ -258,7 +258,7 @@ class FittedNetwork:
         )
 
     def check(self) -> None:
-        """Raise if parts of a file do not fit each other."""
+        """Raise if parts of a file are inconsistent."""
         model = self.model
         check_known(self.solver, "solver", SOLVERS)
         if self.output_names is not None and len(self.output_names) != model.D_out:

@@ -235,7 +235,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         ----------
         X : array (T, D_in), array (series, T, D_in), list of arrays (T_i, D_in), or None
             None for a generator without input, with ``feedback=True``.
-        y : array (T,) or (T, D_out), or as many as ``X`` holds
+        y : array (T,) or (T, D_out), or one for each series of ``X``
             The target at the same row; NaN is a missing value with ``missing="skip"``.
 
         Warns
@@ -277,9 +277,9 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     def partial_fit(self, X: Any, y: Any = None, *, initial_state: Any = None) -> Self:
         """Train the readout on more series, as if they had been part of ``fit``.
 
-        The first call fits. Later calls keep the reservoir, the selected ridge and the scaling of
-        ``standardize``, all from the first data. Statistics are merged: the earlier series need
-        not be kept, and cost no time.
+        The first call is the same as ``fit``. Later calls keep the reservoir, the selected ridge
+        and the scaling of ``standardize``, all from the first data. Statistics are merged, so the
+        earlier series are not needed again.
 
         Parameters
         ----------
@@ -520,7 +520,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     def to(self, device: Any) -> Self:
         """Set the default torch device of results, for calls such as ``forecast(10)``.
 
-        ``None`` is for NumPy arrays. ``fit`` sets the device of its tensors. Calls with tensors
+        ``None`` selects NumPy arrays. ``fit`` sets the device of its tensors. Calls with tensors
         return tensors on the same device, and calls with arrays return arrays.
         """
         check_is_fitted(self)
@@ -528,7 +528,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         return self
 
     def stream(self, state: State | None = None) -> Stream:
-        """Return an online run from ``state`` (zero by default), O(N) per step.
+        """Return a stream that starts from ``state`` (zero by default), O(N) per step.
 
         ``stream.step(u)`` takes one row, ``stream.run(rows)`` several.
         """
@@ -543,7 +543,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         n_inputs: int | None = None,
         n_outputs: int | None = None,
     ) -> Learner:
-        """Return an online run that learns: ``learner.step(u, target)``, O(N'²) per step.
+        """Return a stream that is trained by ``learner.step(u, target)``, O(N'²) per step.
 
         A fitted network continues its training. With ``n_inputs`` and ``n_outputs`` a new network
         starts from the ridge alone. With ``forgetting=1`` both give the readout of ``fit`` on all
@@ -608,7 +608,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         tol : float, optional
             The relative error, in ]0, 1[.
         data : X or (X, y), optional
-            Rows that count instead of the training rows, as in ``LinearModel.reduce``.
+            Rows to use instead of the training rows, as in ``LinearModel.reduce``.
 
         Returns
         -------
@@ -626,13 +626,13 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         return esn
 
     def matrices(self, basis: str = "neuron") -> Matrices:
-        """Return W, W_in, bias, W_fb and W_out in the ``neuron`` basis, or that of the ``work``."""
+        """Return W, W_in, bias, W_fb and W_out in the ``neuron`` or the ``work`` basis."""
         return self._checked.model.matrices(basis)
 
     def save(self, path: Any, *, statistics: bool = False) -> None:
         """Write the fitted estimator to a safetensors file; ``eigenecho.load`` reads it back.
 
-        With ``statistics``, N'² more numbers, the loaded estimator can be trained further. A
+        With ``statistics`` (N'² more numbers), the loaded estimator can be trained further. A
         callable ``spectrum`` is stored as its eigenvalues, and a Generator ``seed`` as None, both
         with a warning.
         """

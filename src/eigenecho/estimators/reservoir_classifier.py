@@ -35,7 +35,7 @@ class ReservoirClassifier(ClassifierMixin, SeriesEstimator):
     time_constants : int
         Number of time constants, from 1 step to 0.2 of the median training length.
     frequencies : int
-        Number of frequencies of each, from 0.1 to 2 cycles per time constant.
+        Number of frequencies per time constant, from 0.1 to 2 cycles per time constant.
     phases : int
         Number of phases of each mode.
     thresholds : int
@@ -43,7 +43,7 @@ class ReservoirClassifier(ClassifierMixin, SeriesEstimator):
         frequencies, 2 phases and 4 thresholds give 1024. These are three to five times faster to
         fit, five times faster to predict, and half a percentage point less accurate.
     ridge : "auto" or float
-        Penalty of the standardised features. "auto" compares 17 from 1e-2 to 1e6.
+        Penalty of the standardised features. "auto" compares 17 values from 1e-2 to 1e6.
     layout : {"channels_last", "channels_first"}
         Arrays are (series, T, D) and lists contain (T, D), or (series, D, T) and (D, T) as in
         aeon.

@@ -100,7 +100,7 @@ class ReservoirFeatures(TransformerMixin, SeriesEstimator):
     time_constants : int
         Number of time constants, from 1 step to 0.2 of the median training length.
     frequencies : int
-        Number of frequencies of each, from 0.1 to 2 cycles per time constant.
+        Number of frequencies per time constant, from 0.1 to 2 cycles per time constant.
     phases : int
         Number of phases of each mode. The first one ignores constants.
     thresholds : int
@@ -212,7 +212,7 @@ class ReservoirFeatures(TransformerMixin, SeriesEstimator):
         return tags
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Return the names of the features, made of their positions along ``feature_shape_``.
+        """Return the names of the features, composed of their positions along ``feature_shape_``.
 
         Parameters
         ----------

@@ -168,7 +168,7 @@ class StoredNetwork:
         return cls(fitted.without_evidence(), evidence, neurons, Parameters.of(esn))
 
     def restored(self) -> LinearESN:
-        """Return the estimator, or raise if the parts do not fit each other."""
+        """Return the estimator, or raise if the parts are inconsistent."""
         model, group, evidence = self.fitted.model, self.evidence, None
         if group is not None:
             check_range(group.weights, "weights", model.reservoir.dtype)
@@ -202,7 +202,7 @@ class StoredReservoir:
         return cls(estimator.reservoir_, estimator.spectrum_, radius, params)
 
     def restored(self) -> DiagonalReservoir:
-        """Return the transformer, or raise if the parts do not fit each other."""
+        """Return the transformer, or raise if the parts are inconsistent."""
         W_in = self.reservoir.W_in
         if self.reservoir.W_fb is not None or not len(W_in):
             raise bad_argument("W_in", Words(f"shape {W_in.shape}"), "weights of inputs only")
@@ -229,7 +229,7 @@ class StoredForecaster:
         return cls(forecaster.fitted_, Parameters.of(forecaster))
 
     def restored(self) -> Forecaster:
-        """Return the forecaster, or raise if the parts do not fit each other."""
+        """Return the forecaster, or raise if the parts are inconsistent."""
         forecaster: Forecaster = self.params.restored(Forecaster)
         if forecaster.prior == OF_FIT:
             forecaster.prior = self.fitted.config.prior
@@ -252,7 +252,7 @@ class StoredFeatures:
         return cls(estimator.modes_, Parameters.of(estimator))
 
     def restored(self) -> ReservoirFeatures:
-        """Return the transformer, or raise if the parts do not fit each other."""
+        """Return the transformer, or raise if the parts are inconsistent."""
         return _with_modes(self.params, ReservoirFeatures, self.modes)
 
 
@@ -274,7 +274,7 @@ class StoredClassifier:
         return cls(estimator.modes_, estimator.classifier_, labels, kind, Parameters.of(estimator))
 
     def restored(self) -> ReservoirClassifier:
-        """Return the classifier, or raise if the parts do not fit each other."""
+        """Return the classifier, or raise if the parts are inconsistent."""
         dtype = np.dtype(self.kind)
         check_known(dtype.kind, "kind", "biufmMU")
         classes = np.array(self.classes, "U" if dtype.kind == "U" else dtype)  # "U" is not padded

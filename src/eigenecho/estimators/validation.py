@@ -63,7 +63,7 @@ def check_inputs(
 ) -> tuple[list[Array], Container]:
     """Return series (T_i, D_in) and their container.
 
-    The features must be those that the ``estimator`` was fitted on, or become them with ``reset``.
+    The features must match those of the fitted ``estimator``; with ``reset``, they are set.
     """
     if is_on_device(X) and X.ndim == 3 and all(X.shape):
         _check_features(estimator, X[0], reset)
@@ -140,7 +140,7 @@ def _check_features(estimator: Any, table: Any, reset: bool) -> None:
 
 
 def check_feature_names(estimator: Any, X: Any) -> None:
-    """Raise if frames, one or a list of them, have other column names than in ``fit``."""
+    """Raise if the column names of one or several frames differ from those in ``fit``."""
     for table in X if isinstance(X, list) else [X]:
         if hasattr(table, "columns"):
             _check_features(estimator, table, reset=False)

@@ -1,4 +1,4 @@
-"""Runs of the self-test of exported code on this machine, where it has a compiler."""
+"""Runs of the self-test of exported code on this machine, if it has a compiler."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LONGEST = 300
 """Characters of an error message."""
 
 PROGRAM = "run-selftest"
-"""Not a C identifier, as the name of a network is."""
+"""Not a C identifier, unlike the name of a network."""
 
 C_MAIN = """\
 #include <stdio.h>

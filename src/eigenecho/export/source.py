@@ -25,7 +25,7 @@ CHOICE = re.compile(r"^@if (\w+)\n((?:(?!@if |@end).*\n)*)@end\n", re.MULTILINE)
 """Lines of a template that depend on a condition."""
 
 PER_LINE = 4
-"""Numbers in a line of an array."""
+"""Number of array entries per line."""
 
 
 def source_files(

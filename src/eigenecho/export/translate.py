@@ -21,7 +21,7 @@ INDENT = " " * 4
 
 @dataclass(frozen=True)
 class Language:
-    """What differs between languages.
+    """Differences between languages.
 
     ``number`` and ``index`` begin the declaration of a variable, and ``array`` declares an array of
     a name and a size. ``state`` precedes the parts of the state, and ``prefix`` constants and
@@ -123,7 +123,7 @@ class _Translator(ast.NodeTransformer):
         return ast.Subscript(self.visit(node.value), self._indices.visit(node.slice))
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
-        """Return an operation, rounded if the language must be told so."""
+        """Return an operation, rounded explicitly if the language requires it."""
         left, right = self.visit(node.left), self.visit(node.right)
         if isinstance(node.op, ast.Add) and isinstance(left, ast.Constant) and left.value == 0:
             return right  # an index without an offset

@@ -6,9 +6,9 @@
 - ``views``: u(t) = y(t) − ℓ(t−1) drives a diagonal reservoir, where the level ℓ is the last value
   or a running mean. Input weights give each mode the variance 1 under white noise, so nothing is
   random. Everything is linear in y and does not depend on a constant added to y.
-- ``seasons``, ``effects``: seasonal periods are detected. Known columns and the calendar are
-  regressed on what the series does not predict itself, removed before the filter and added to
-  forecasts. Columns known up to the present have a filter of their own and are used by direct
+- ``seasons``, ``effects``: seasonal periods are detected. The one-step errors of a series are
+  regressed on known columns and the calendar, whose effects are removed before the filter and added
+  to forecasts. Columns known up to the present have their own filter and are used by direct
   readouts only.
 - ``baselines``: naive forecasts, which models correct and backtests compare with.
 - ``rows``: a row source (``eigenecho.rows``) per view and series, with its sums. Sums over long
@@ -19,7 +19,7 @@
   own forecasts; as this is linear in x(t) too, forecasts from many origins are one product. Weights
   of a series may be shrunk to those of all series. An ensemble is a trimmed mean of candidates.
 - ``validation``, ``selection``: candidates are scored by forecasts of rows that they were not
-  trained on; those that cannot be separated from the best form the ensemble.
+  trained on; those whose errors are close to the smallest one form the ensemble.
 - ``intervals``: validation errors by step ahead, scaled to each series of a panel.
 - ``fit``: selection and training in one function, and its result, which forecasts after any row of
   any series.

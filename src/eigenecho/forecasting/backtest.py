@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 OURS = "forecast"
-"""Column of our own forecasts."""
+"""Column of the forecaster's own forecasts."""
 
 MEASURES = ("mae", "rmse", "mase", "smape", "coverage", "interval_score")
 """Columns of a DataFrame of scores; all methods have the first four."""
@@ -40,14 +40,14 @@ BESIDE = ("unique_id", "cutoff", "step", "ds", "y", "lower", "upper")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Backtest:
-    """Forecasts from past origins, ours and naive ones.
+    """Forecasts of a forecaster and of naive baselines from past origins.
 
     Attributes
     ----------
     errors : DataFrame
         A row for each series, origin and step: ``unique_id``; ``cutoff``, the time of the origin;
         ``step``, 1 … H; ``ds``, the time; ``y``, the true value, NaN where nothing was observed;
-        ``forecast``, ours; a column for each naive forecast; ``lower``, ``upper``.
+        ``forecast``, by the forecaster; a column for each naive forecast; ``lower``, ``upper``.
     series : DataFrame
         All rows: ``unique_id``, ``ds``, ``y``.
     scale : array (rows of errors,)
@@ -84,7 +84,7 @@ class Backtest:
 
     @property
     def methods(self) -> list[str]:
-        """Columns of ``errors`` that are forecasts, ours first."""
+        """Columns of ``errors`` that are forecasts, the forecaster's first."""
         return [name for name in self.errors.columns if name not in BESIDE]
 
     @property
@@ -112,8 +112,8 @@ class Backtest:
     def summary(self) -> Any:
         """A DataFrame of mae, rmse, mase and smape, with a row for each method.
 
-        Ours also has coverage and interval_score, which is small for narrow intervals that contain
-        the true values.
+        The forecaster also has coverage and interval_score, which is small for narrow intervals
+        that contain the true values.
         """
         return self._scores()
 
@@ -169,7 +169,7 @@ def scores(
         coverage = mean [lower ≤ y ≤ upper]
         interval_score = mean upper − lower + 2/α max(lower − y, y − upper, 0),  α = 1 − interval
 
-    The interval score is Winkler's: the true quantiles have the smallest one.
+    The interval score is Winkler's; it is smallest for the true quantiles.
 
     Parameters
     ----------

@@ -68,7 +68,7 @@ class Effects:
             shift = shifts[removed]
             if removed.known:
                 known = signal.known[: len(shift)] @ columns
-                shift[: len(known)] += known  # rows after these are not asked for
+                shift[: len(known)] += known  # rows after these are not needed
             if removed.calendar:
                 waves = calendar_columns(self.periods, len(shift))
                 responses = _responses(self.filter, one_step, waves[:rows])

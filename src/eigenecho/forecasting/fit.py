@@ -37,7 +37,7 @@ STEP = 0.1
 """Step of a series relative to its mean, if no step was observed in any series."""
 
 MEMBERS, ORIGINS = 5, 12
-"""Number of members and origins that training errors of a series are computed for, at most."""
+"""Maximum number of members and origins that training errors of a series are computed for."""
 
 BYTES = 48
 """Bytes for each step of the horizon that the smallest forecaster needs."""
@@ -126,7 +126,7 @@ class FittedForecaster:
     prior_share: NonNegative
 
     def check(self) -> None:
-        """Raise if parts of a file do not fit each other."""
+        """Raise if parts of a file are inconsistent."""
         if self.config.multivariate and not self.panel.form.shared:
             raise bad_argument("multivariate", True, "False for series with rows of their own")
         check_floats(self.bands.growth, "growth", self.config.horizon)

@@ -14,7 +14,7 @@ from eigenecho.types import Array, GappyPositiveArray, NonNegativeArray, Positiv
 
 FEW = 0.25
 """Share of a block by which quantiles are raised. With it, intervals of series with four or five
-blocks had the nominal coverage on a hundred series used for nothing else."""
+blocks had the nominal coverage on a hundred separate series."""
 
 ROWS = 3
 """Number of rows of a block, at least: candidates were selected by the same few errors."""
@@ -55,7 +55,8 @@ class Bands:
         Mean absolute error of each series over all steps, in its unit; NaN before ``complete`` if
         the series was not validated.
     sizes : array (S,)
-        Scale of the errors of each series, about 1; NaN if unknown. Empty if all are alike.
+        Scale of the errors of each series, about 1; NaN if unknown. Empty if all series have the
+        same scale.
     scaled : array (m,)
         ``ratios`` divided by the scales of their series, sorted.
     """
@@ -69,7 +70,7 @@ class Bands:
     scaled: NonNegativeArray = field(default_factory=lambda: np.zeros(0))
 
     def check(self) -> None:
-        """Raise if parts of a file do not fit each other."""
+        """Raise if parts of a file are inconsistent."""
         has_sizes = bool(self.sizes.size)
         check_floats(self.sizes, "sizes", len(self.means) * has_sizes)
         for name, errors in {"ratios": self.ratios, "scaled": self.scaled}.items():
@@ -280,6 +281,6 @@ def _variances(halves: Array, blocks: Array) -> tuple[float, float]:
 
 
 def _mean(errors: Array) -> float:
-    """Return the mean without NaN; NaN if there is nothing else."""
+    """Return the mean without NaN; NaN if all are NaN."""
     there = errors[~np.isnan(errors)]
     return float(there.mean()) if there.size else np.nan

@@ -28,7 +28,7 @@ LEAST_FADE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Statistics of rows x(t) and the values that follow them; they merge.
+    """Mergeable statistics of rows x(t) and the values that follow them.
 
     Attributes
     ----------

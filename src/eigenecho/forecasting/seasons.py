@@ -12,7 +12,7 @@ from eigenecho.forecasting.signals import fill_gaps
 from eigenecho.types import Array
 
 OWN = 2
-"""Number of periods to detect in a series besides those of the calendar, at most."""
+"""Maximum number of periods to detect in a series besides those of the calendar."""
 
 USUAL, UNUSUAL = 0.95, 4.0
 """Quantile of step sizes that counts as usual, and multiple of it at which steps are clipped."""
@@ -21,10 +21,10 @@ IN_ROWS = "A week has 7 daily rows, a day 24 hourly rows, a year 12 monthly or 4
 """Common periods, for error messages."""
 
 HARMONICS = 10
-"""Number of harmonics of a period, at most."""
+"""Maximum number of harmonics of a period."""
 
 SAMPLED = 20
-"""Number of series of a panel in which periods are detected, at most."""
+"""Maximum number of series of a panel in which periods are detected."""
 
 REPETITIONS = 3
 """Number of repetitions of a period that the median series must contain."""
@@ -33,7 +33,7 @@ REPETITIONS = 3
 def find_periods(panel: Panel, given: Sequence[float] = ()) -> tuple[float, ...]:
     """Return the given periods, or those that at least a third of the series show, sorted.
 
-    Constant series do not count.
+    Constant series are ignored.
     """
     if given:
         return tuple(sorted({float(period) for period in given if period > 1}))
@@ -61,8 +61,8 @@ def whole_periods(periods: Sequence[float]) -> tuple[int, ...]:
 def series_periods(values: Array, calendar: Sequence[float]) -> list[float]:
     """Return the calendar's periods and those detected in a series (T,).
 
-    Only periods of which the series contains at least two count. If none is found, large steps are
-    clipped and the search is repeated: a single outlier or level shift can hide a cycle.
+    Only periods that the series contains at least twice are returned. If none is found, large steps
+    are clipped and the search is repeated: a single outlier or level shift can hide a cycle.
     """
     return _periods(values, calendar) or _periods(clip_steps(values), calendar)
 

@@ -39,13 +39,13 @@ SIDE = 4
 """Number of modes for a column known up to the present."""
 
 SERIES = 64
-"""Number of series of a panel that candidates are scored on, at most."""
+"""Maximum number of series of a panel that candidates are scored on."""
 
 ROWS = 20_000
-"""Number of rows of a series that candidates are scored on, at most."""
+"""Maximum number of rows of a series that candidates are scored on."""
 
 MOST_PERIODS = 20
-"""Number of periods, at most: the cost of a forecast grows with its square."""
+"""Maximum number of periods: the cost of a forecast grows with its square."""
 
 FEWEST, MOST = 5, 60
 """Number of views that members may always have, and largest number of members."""
@@ -74,11 +74,11 @@ class ForecastConfig:
     validation : int or None
         Number of validation rows at the end; a share of all rows by default.
     spectrum : Spectrum or None
-        Spectrum to use instead of those that suit the seasons.
+        Spectrum to use instead of those derived from the seasons.
     level : float or None
         Time constant of the level of filters, in rows; selected by default.
     multivariate : bool
-        True if each series is shown the others.
+        True if each series is an input for the others.
     refit : bool
         True if the validation rows are used for training at the end.
     prior : Prior
@@ -231,7 +231,7 @@ def baselines_for(rows: int, seasons: Sequence[int]) -> list[Baseline]:
 def keep_best(
     data: ValidationData, scored: Sequence[ScoredCandidate], rows: int
 ) -> list[ScoredCandidate]:
-    """Return the candidates that validation cannot separate from the best, best first.
+    """Return the candidates whose validation errors are close to the smallest, best first.
 
     ``rows`` is the number of training rows of all series, which limits the number of views.
     """

@@ -1,4 +1,4 @@
-"""Series as models see them: without gaps, scaled, with the additional columns of X as features."""
+"""Series in the form that models use: without gaps, scaled, with columns of X as features."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROUNDING, NEVER = 1e-12, 1e300
 """Relative deviation below which a column counts as constant, and the scale of such a column."""
 
 LARGEST_PERIOD = 2**31
-"""Number of rows of a period in a file, at most."""
+"""Maximum number of rows of a period in a file."""
 
 LARGEST_LOGARITHM = 700.0
 """Logarithm above which a forecast overflows."""
@@ -55,7 +55,7 @@ class Signal:
     shifts : mapping of RemovedEffects to arrays (T + H,)
         Effect of the known columns and the calendar on each row.
     is_constant : bool
-        True if the series never moved; nothing has an effect on it then.
+        True if the series never changed; then nothing has an effect on it.
     growth : float
         Root mean square of the steps of the logarithms.
     offset : float
@@ -137,8 +137,8 @@ def mean_step(values: Array) -> float:
 def fill_gaps(values: Array, season: int = 1) -> Signal:
     """Return a series (T,), whose missing observations are NaN, filled from earlier rows only.
 
-    A missing row adds to the one before it the step observed a season ago, or else the mean step
-    observed so far.
+    The value of a missing row is the previous value plus the step observed one season before, or
+    plus the mean step observed so far.
     """
     observed = ~np.isnan(values)
     start = int(np.argmax(observed)) if observed.any() else len(values)
@@ -211,7 +211,7 @@ class Measures:
     past : array (P,)
         Mean step of the columns known up to the present only.
     multivariate : bool
-        True if each series is shown the others as such columns, which takes two that move.
+        True if the other series are such columns of each series, which requires two that move.
     """
 
     season: int

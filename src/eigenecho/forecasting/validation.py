@@ -23,7 +23,7 @@ FOLDS = 2
 """Number of times that each candidate is trained on a growing part of the rows."""
 
 ORIGINS = 150
-"""Number of forecasts of a series that candidates are scored on, at most."""
+"""Maximum number of forecasts of a series that candidates are scored on."""
 
 BLOCKS = 8
 """Number of horizons in the validation rows of a long series: fewer say little about other rows."""
@@ -32,7 +32,7 @@ ENOUGH = 3000
 """Number of rows from which half of them are enough for training."""
 
 LEAST = 10
-"""Number of rows to train on besides a horizon, at least."""
+"""Minimum number of rows to train on besides a horizon."""
 
 DOUBT = 4.0
 """Keep every candidate whose error is within the share DOUBT / n_blocks of the smallest error;

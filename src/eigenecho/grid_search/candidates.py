@@ -149,7 +149,7 @@ def refined_errors(
             continue
         errors = [to_host(squared(block, W)) for block in trial.fold.held_out]
         scores = np.sqrt(np.min([e / n for e, n in zip(errors, trial.counts, strict=True)], axis=0))
-        # A small change may also mean slow convergence, so the rate counts too.
+        # A small change may also mean slow convergence, so the rate is checked too.
         rate = _ratio(change, last)
         tolerated = np.minimum(NEGLIGIBLE * _ratio(scores, size), most)
         settled = (rate <= SLOWEST) & (rate * change <= tolerated)

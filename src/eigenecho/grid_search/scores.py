@@ -134,7 +134,7 @@ def _loop_errors(trial: Trial) -> list[Array]:
 
 
 def _check_observed(problem: Problem, fold: Fold) -> None:
-    """Raise if an output has no training rows, or a block no observation at all."""
+    """Raise if an output has no training rows, or if a block has no observations."""
     seen = problem.counts(fold.train)
     if not seen.all():
         got = Words(f"nothing but NaN in column {np.argmin(seen)} before validation")

@@ -1,4 +1,4 @@
-"""Networks of other libraries, and our models for use inside them."""
+"""Conversion of networks from other libraries, and adapters for these libraries."""
 
 from eigenecho.interop.npz import from_npz
 from eigenecho.interop.reservoirpy_models import from_reservoirpy

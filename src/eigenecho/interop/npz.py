@@ -49,7 +49,7 @@ def from_npz(path: Any, **options: Any) -> LinearModel:
         pickled objects raise an error. States are rows: if your library has column vectors, save
         ``W.T`` and ``W_in.T``.
     **options
-        Values by these names, which replace those of the file.
+        Values with these names, which override those in the file.
 
     Returns
     -------

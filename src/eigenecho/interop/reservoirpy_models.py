@@ -205,7 +205,7 @@ def _state(network: ModelWeights, converted: LinearModel) -> State:
 def _kind(node: Any) -> str | None:
     """Return "reservoir", "readout", "input" or "output"; None for all other nodes.
 
-    A class that overrides how its outputs are computed is another node.
+    A class that overrides how its outputs are computed is not one of these nodes.
     """
     from reservoirpy.nodes import LMS, RLS, Input, Output, Reservoir, Ridge
 

@@ -164,7 +164,7 @@ def coverage(y: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> float:
     Parameters
     ----------
     y, lower, upper : arrays of one shape
-        (T,), (T, D) or (series, T, D); each lower bound at most the upper one.
+        (T,), (T, D) or (series, T, D); no lower bound is above its upper bound.
 
     See Also
     --------

@@ -27,7 +27,7 @@ BLOCKS, HELD_OUT = 5, 3
 """Number of blocks that series are cut into, and of those at the end that are held out in turn."""
 
 WINDOWS = 15
-"""Number of forecasts in a held-out block, at most."""
+"""Maximum number of forecasts in a held-out block."""
 
 LEAST = 4
 """Smallest number of rows of a block that has forecasts."""

@@ -33,7 +33,7 @@ class Gram(Accumulator):
     """True if the statistic keeps all digits of the rows, so that residuals follow from it."""
 
     def check(self) -> None:
-        """Raise if the parts, which may come from a file, do not fit each other."""
+        """Raise if the parts, which may come from a file, are inconsistent."""
         check_shape(self.XtX, "XtX", 2 * (len(self.XtX),))
         check_shape(self.XtY, "XtY", (len(self.XtX), self.XtY.shape[-1]))
 

@@ -51,7 +51,7 @@ class Triangle(Accumulator):
     """True if the statistic keeps all digits of the rows, so that residuals follow from it."""
 
     def check(self) -> None:
-        """Raise if the parts, which may come from a file, do not fit each other."""
+        """Raise if the parts, which may come from a file, are inconsistent."""
         check_upper(self.R)
         check_shape(self.Z, "Z", (len(self.R), self.Z.shape[-1]))
         check_shape(self.rest, "rest", 2 * self.Z.shape[1:])

@@ -71,7 +71,7 @@ class TrainingState(NamedTuple):
         return cls(R, Z, w.T, np.zeros_like(w), rounding_error=rounding_error)
 
     def check_fit(self, penalty: Penalty) -> None:
-        """Raise if shapes do not fit each other: compiled code does not check them."""
+        """Raise if shapes are inconsistent: compiled code does not check them."""
         size, D = np.shape(self.centre)
         if penalty.size != size:
             raise bad_argument("penalty", Words(f"{penalty.size} rows"), f"{size} rows")

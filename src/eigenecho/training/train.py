@@ -57,7 +57,7 @@ class GroupEvidence:
     XtE: Array | None = None
 
     def check(self) -> None:
-        """Raise if the parts, which may come from a file, do not fit each other."""
+        """Raise if the parts, which may come from a file, are inconsistent."""
         statistics = self.statistics
         size, D = statistics.size, statistics.outputs
         check_shape(self.weights, "weights", (size, D), ", as in the statistics")
