@@ -34,7 +34,11 @@ def test_unfitted_network_cannot_predict():
 
 @pytest.mark.parametrize(
     ("params", "what"),
-    [({"features": "quadratic"}, "features"), ({"ridge": "loop"}, "ridge='loop'")],
+    [
+        ({"features": "quadratic"}, "features or a delay line"),
+        ({"spectrum": ee.delay_line(2)}, "features or a delay line"),
+        ({"ridge": "loop"}, "ridge='loop'"),
+    ],
 )
 def test_options_that_clusters_do_not_have(params, what):
     data = cut(X, 300), cut(Y, 300)

@@ -74,7 +74,7 @@ def fit(
 def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: Report | None) -> None:
     settings = Settings.of(esn.get_params(deep=False))
     if settings.has_features or settings.ridge == "loop":
-        got = "features" if settings.has_features else "ridge='loop'"
+        got = "features or a delay line" if settings.has_features else "ridge='loop'"
         raise bad_argument("estimator", esn, f"a network without {got} on a cluster")
     if y is None:
         raise bad_argument("y", None, "targets, such as fit(esn, X[:-1], X[1:])")
