@@ -382,7 +382,7 @@ class CustomMap:
         return replace(self, builtin=self.builtin.standardized(scaling))
 
     def form(self, dtype: DTypeLike = np.float64) -> CustomForm:
-        """Return the arrays that the reference kernels take."""
+        """Return the arrays that the reference kernels use."""
         return CustomForm(self.builtin.form(dtype), self._compute)
 
     def check_units(self, units: int) -> None:

@@ -68,7 +68,7 @@ def environment(*packages: str) -> Any:
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Create the folder of a file, then write the file whole or not at all."""
+    """Create the folder of a file, then write the file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     storage.write_whole({path: data})
 

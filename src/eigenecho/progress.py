@@ -21,8 +21,8 @@ INTERVAL = 0.2
 """Approximate seconds between two reports."""
 
 UNIT = 1 << 12
-"""Pieces end at multiples of this many steps, where every kernel ends a chunk, so that they have
-the bits of the whole run."""
+"""Pieces end at multiples of this many steps, where every kernel ends a chunk, so that results are
+bit-identical to those of the whole run."""
 
 
 class Progress:

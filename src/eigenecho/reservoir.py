@@ -46,7 +46,7 @@ SOURCES = "a name, a Spectrum, eigenvalues, a square matrix, a callable or a del
 
 @dataclass(frozen=True, eq=False)
 class Reservoir:
-    """r(t) = r(t−1) W + u(t) W_in + bias + y(t−1) W_fb, in the basis at work.
+    """r(t) = r(t−1) W + u(t) W_in + bias + y(t−1) W_fb, in the working basis.
 
     The leaking rate is included: W' = lr W + (1 − lr) I, and lr times the other weights.
     ``transition`` may also be eigenvalues or a matrix (N, N); W_in (D_in, N), bias (N,), W_fb
@@ -111,12 +111,12 @@ class Reservoir:
 
     @cached_property
     def form(self) -> Form:
-        """The transition as the kernels take it."""
+        """The transition in the form that the kernels use."""
         return self.transition.form(self.dtype)
 
     @cached_property
     def feature_form(self) -> FeatureForm | CustomForm | None:
-        """The features as the kernels take them."""
+        """The features in the form that the kernels use."""
         return None if self.features is None else self.features.form(self.dtype)
 
     def observe(self, states: Array) -> Array:
@@ -133,7 +133,7 @@ class Reservoir:
 
     @property
     def spectrum(self) -> Spectrum:
-        """The eigenvalues of the transition, the leak included."""
+        """The eigenvalues of the transition, including the leak."""
         return self.transition.spectrum
 
     def drive(self, u: Array, y_previous: Array | None) -> Array:
@@ -184,7 +184,7 @@ class Reservoir:
     ) -> Array:
         """Return the states under a drive, (…, T, N); ``state`` is updated in place.
 
-        ``fresh`` says that the memory of ``out`` is new.
+        ``fresh`` is True if the memory of ``out`` is new.
         """
         if out is None:
             out, fresh = self._room(drive), True
@@ -194,7 +194,7 @@ class Reservoir:
     def states(self, drive: Array, state: Array, out: Array | None, progress: Progress) -> Array:
         """Return the states as ``scan`` does, in reported pieces; raise if they overflow.
 
-        Of a delay line, they are the states at its taps.
+        For a delay line, these are the states at its taps.
         """
         taps = self.transition.seen if isinstance(self.transition, DelayLine) else None
         fresh = out is None or taps is not None
@@ -249,10 +249,10 @@ class Reservoir:
 class Recipe:
     """Parameters that a reservoir is drawn from. ``basis`` is "eigen" or "neuron".
 
-    ``eigenvectors=False`` draws [W_in]_Q directly, so that a named spectrum never needs an
-    N×N matrix; the neuron basis is then unknown. ``even_defective=True`` diagonalises a matrix
-    without a usable eigenbasis all the same, as the paper does, instead of taking the form that
-    ``choose_form`` returns.
+    ``eigenvectors=False`` draws [W_in]_Q directly, so that a named spectrum never needs an N×N
+    matrix; the neuron basis is then unknown. ``even_defective=True`` diagonalises even a matrix
+    without a usable eigenbasis, as the paper does, instead of taking the form that ``choose_form``
+    returns.
     """
 
     units: int = 100
@@ -388,7 +388,7 @@ def streams(seed: Seed) -> Streams:
 
 
 class Cache:
-    """Values that are computed once, each under a key that names all it depends on."""
+    """Values that are computed once, each under a key that identifies everything it depends on."""
 
     def __init__(self) -> None:
         self._values: dict[Any, Any] = {}
@@ -523,7 +523,7 @@ def _uniform(
     transition: Transition,
     basis: Basis | None,
 ) -> Array:
-    """Draw weights (rows, N), uniform in [−1, 1] in the neuron basis, in the basis at work."""
+    """Draw weights (rows, N), uniform in [−1, 1] in the neuron basis, in the working basis."""
     if isinstance(transition, Diagonal) and basis is None:
         return _projected_uniform(rng, rows, connectivity, transition.modes)
     W = rng.uniform(-1, 1, (rows, transition.units))

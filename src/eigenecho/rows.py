@@ -113,7 +113,7 @@ class SeriesRows:
 def assemble(head: Array, parts: Sequence[Array], out: Array | None = None) -> Array:
     """Return rows [head, z₁, z₂, …] in float64, written into ``out`` if it is given.
 
-    The parts are what a readout sees of the states of each reservoir: the states, or features.
+    The parts are the columns of each reservoir that a readout uses: states or features.
     """
     widths = [head.shape[1], *(part.shape[1] for part in parts)]
     rows = namespace(head).empty((len(head), sum(widths))) if out is None else out

@@ -265,7 +265,7 @@ def _take(arrays: Arrays, name: str, rows: int, marks: tuple[str, ...]) -> Array
 
 
 def _entries(plain: Any, keys: Iterable[str], name: str) -> Values:
-    """Return the entries of a JSON object, or raise if it has other ones."""
+    """Return the entries of a JSON object, or raise if some are missing or unexpected."""
     if not isinstance(plain, dict):
         raise bad_argument(name or "values", plain, f"values of {', '.join(keys)}")
     for key in keys:

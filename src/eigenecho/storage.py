@@ -1,9 +1,9 @@
 """Files: safetensors with a JSON header, versioned and checked, without pickle.
 
-A file holds named arrays and one metadata entry, ``eigenecho``: JSON with the format's version,
-the kind of object, its plain values, and a digest of all that. The digest detects damage; it does
-not prove who wrote the file. Whatever is in a file, an object that loads works, and everything else
-is a ``StorageError``: parts are checked against each other, numbers are finite, and nothing may be
+A file holds named arrays and one metadata entry, ``eigenecho``: JSON with the format's version, the
+kind of object, its plain values, and a digest of all that. The digest detects damage; it does not
+prove who wrote the file. A loaded object is always valid, and any other file raises a
+``StorageError``: parts are checked against each other, numbers are finite, and nothing may be
 missing or left over. Loading takes no more memory than a few times the size of the file (three or
 four times, and ten times for numbers of single bytes), and some hundred bytes for each of many
 small objects.
@@ -49,7 +49,7 @@ def save(path: Any, value: Any, **options: Any) -> None:
 
 
 def write(path: Any, kind: str, tensors: Arrays, values: Values) -> None:
-    """Write arrays and plain values, whole or not at all."""
+    """Write arrays and plain values atomically."""
     from safetensors.numpy import save as to_bytes
 
     # Files are little-endian, and so are the arrays of the digest.
@@ -63,7 +63,7 @@ def write(path: Any, kind: str, tensors: Arrays, values: Values) -> None:
 
 
 def write_whole(files: Mapping[Path, bytes]) -> None:
-    """Write files that take their places when all of them are complete.
+    """Write files that replace existing ones when all of them are complete.
 
     A full disk or an interrupt leaves the files that were there before, and no other file.
     """

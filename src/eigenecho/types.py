@@ -1,4 +1,4 @@
-"""Types of annotations."""
+"""Types for annotations."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ COLUMNS, PROBES = 96, 8
 """Random columns tried first to condense rows, and further ones that test whether they suffice."""
 
 PAYS = 5
-"""Condensing pays if there are at least this many times more rows and units than columns."""
+"""Smallest ratio of rows and units to columns for which condensing saves time."""
 
 MISSED = 1e-11
 """Share of the squares of all rows that condensing may miss."""

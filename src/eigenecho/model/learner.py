@@ -90,7 +90,7 @@ class Learner(OnlineRun):
 
     @property
     def parts(self) -> dict[str, Any]:
-        """The arguments that make an equal object."""
+        """The constructor arguments of an equal object."""
         names = "training_state", "penalty", "ridge", "forgetting"
         training = {name: getattr(self._squares, name) for name in names}
         return super().parts | training | {"warmup": self._warmup}

@@ -77,7 +77,7 @@ class LinearModel:
     inputs, outputs : Scaling, optional
         Standardisation of inputs and outputs, which also applies in closed loops.
     certificate : Certificate or Reduction, optional
-        How far a converted or reduced network is from the original.
+        Differences between a converted or reduced network and the original.
     output_range : OutputRange, optional
         Range of the training targets, beyond which forecasts of a network with features end.
     device : str, optional
@@ -234,7 +234,7 @@ class LinearModel:
 
     @takes_tensors
     def inference(self, series: int | Array) -> str:
-        """Return how ``predict`` computes a series (T, D_in), or a typical one of that many steps.
+        """Return the method of ``predict`` for a series (T, D_in), or for a number of steps.
 
         "closed loop" is step by step on its own output, "scan" step by step with a fused readout,
         and "convolution" uses the impulse response, at a cost that does not depend on the units.
@@ -371,7 +371,7 @@ class LinearModel:
         horizon : int
             Number of steps.
         context : array (T, D_in), or several of them, optional
-            The series so far. A 3-D array or a list of series is forecast in one go.
+            The series so far. A 3-D array or a list contains several series.
         inputs : array (horizon, D_known), optional
             Further input columns that are known ahead, as in ``LinearESN.forecast``.
         state : State, optional
@@ -392,7 +392,7 @@ class LinearModel:
         return mean if interval is None else with_interval(self, mean, noise, interval)
 
     def stream(self, state: State | None = None) -> Stream:
-        """Return an online run with explicit state: ``stream.step(u)``."""
+        """Return a stream with explicit state: ``stream.step(u)``."""
         return Stream(self, state)
 
     def learner(
@@ -403,7 +403,7 @@ class LinearModel:
         forgetting: float = 1.0,
         penalize_bias: bool = True,
     ) -> Learner:
-        """Return an online run that learns: ``learner.step(u, target)``, O(N'²) per step.
+        """Return a stream that is trained by ``learner.step(u, target)``, O(N'²) per step.
 
         Parameters
         ----------
@@ -428,7 +428,7 @@ class LinearModel:
     ) -> LinearModel:
         """Return a network with fewer modes, by balanced truncation, with a certificate.
 
-        Without ``data`` all inputs count equally, and the error from a zero state is bounded,
+        Without ``data``, all inputs have equal weight, and the error from a zero state is bounded,
 
             ‖y − ŷ‖₂ ≤ tol ‖G‖∞ ‖u‖₂ for every input,   G the transfer function
 

@@ -101,7 +101,7 @@ class OnlineRun:
 
     @property
     def state(self) -> State:
-        """A copy of the current state, which can be assigned to."""
+        """A copy of the current state. Assign to it to set the state."""
         return State(self._r.copy(), self._y.copy())
 
     @state.setter
@@ -111,7 +111,7 @@ class OnlineRun:
 
     @property
     def parts(self) -> dict[str, Any]:
-        """The arguments that make an equal object."""
+        """The constructor arguments of an equal object."""
         names = {"feature_names": self.feature_names, "output_names": self.output_names}
         return {"model": self._model, "state": self.state, **names}
 

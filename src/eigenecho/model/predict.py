@@ -162,7 +162,7 @@ def deviations(
 def states(model: LinearModel, u: Array, out: Array | None = None) -> Array:
     """Compute reservoir states (T, N) from a zero state; feedback uses the model's own output.
 
-    Of a delay line, they are the states at its taps.
+    For a delay line, these are the states at its taps.
     """
     reservoir, before = model.reservoir, None
     if reservoir.W_fb is not None:
@@ -175,7 +175,7 @@ def states(model: LinearModel, u: Array, out: Array | None = None) -> Array:
 def previous_outputs(
     model: LinearModel, y_previous: Any, series: Sequence[Array], container: Container
 ) -> list[Array] | list[None]:
-    """Return previous outputs (T, D_out) for each series, on its device; None without."""
+    """Return previous outputs (T, D_out) for each series, on its device, or None."""
     if y_previous is None:
         return [None] * len(series)
     if not model.closed:

@@ -48,8 +48,8 @@ class Weighting:
     """An error measure of smaller systems.
 
     ``space`` is the system to reduce, and ``balanced`` has its states in order of importance.
-    ``least`` and ``expected`` (k + 1,) are estimates for the orders 0 … k, used to try few of
-    them: a lower limit, and errors that fall as the true ones probably do. ``details`` returns the
+    ``least`` and ``expected`` (k + 1,) are estimates for the orders 0 … k, used to try few of them:
+    a lower limit, and errors that probably decrease like the true ones. ``details`` returns the
     errors of a smaller system as fields of the certificate. ``remedy`` is for an error that no
     order attains.
     """
@@ -164,9 +164,9 @@ def _weight_training_rows(model: LinearModel, evidence: GroupEvidence) -> Weight
     """Return the weighting of training rows [1, y(t−1), r], of which XᵀX is known.
 
     Rows of a factor of XᵀX become deviations from the steady state, and errors are bounds. The
-    start of a series, −r∞, is one more row. It counts once, because statistics do not tell how many
-    series there were. Without a constant column they do not hold Σ r either, and
-    dᵀd ≤ 2 rᵀr + 2 r∞ᵀr∞ bounds the sum of the deviations d = r − r∞.
+    start of a series, −r∞, is one more row. It is counted once, because the number of series is not
+    known from statistics. Without a constant column they do not hold Σ r either, and dᵀd ≤ 2 rᵀr +
+    2 r∞ᵀr∞ bounds the sum of the deviations d = r − r∞.
     """
     statistics = evidence.statistics
     root = np.sqrt(max(statistics.rows, 1))

@@ -85,7 +85,7 @@ def outlook(parts: Sequence[Outlook], *, width: float = 9.0) -> Figure:
 
 
 def to_plot_times(times: Any) -> Any:
-    """Return times as matplotlib takes them: local time, and the start of each period."""
+    """Return times for matplotlib: local time, and the start of each period."""
     if isinstance(times, np.ndarray):
         return times
     import pandas

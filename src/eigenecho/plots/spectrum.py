@@ -44,7 +44,7 @@ def spectrum(
         draw them without it.
     weights : array (N,) or (N, D_out) in the Q layout, or True
         Readout weights that set the size of the markers; a dot also marks every eigenvalue. True
-        takes the weights of a fitted ``LinearESN`` or ``LinearModel``.
+        uses the weights of a fitted ``LinearESN`` or ``LinearModel``.
 
             area ∝ |w| of a real mode, √(w_Re² + w_Im²) of a pair; the largest over outputs
     ax : Axes, optional

@@ -1,4 +1,4 @@
-"""Readouts: statistics that merge, and ridge solutions from them.
+"""Readouts: mergeable statistics, and ridge solutions computed from them.
 
 - ``Triangle`` reflects new rows into the triangle with LAPACK's ``tpqrt``. It gives EᵀE of the
   residuals of any weights without squaring rounding errors, so that errors on held-out rows are

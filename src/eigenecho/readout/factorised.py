@@ -168,7 +168,7 @@ def _sizes(columns: Array) -> Array:
 def factorise_sums(
     G: Array, c: Array, rows: int, penalty: Penalty, head: int | None = None
 ) -> Factorisation:
-    """Factorise XᵀX = ``G`` and XᵀY = ``c`` of so many rows, for any ridge and state scale.
+    """Factorise XᵀX = ``G`` and XᵀY = ``c`` of some rows, for any ridge and state scale.
 
     The head are the first columns, by default the unpenalised bias where there is one.
     """
@@ -180,7 +180,7 @@ def factorise_sums(
     inner = penalty.unroot_right(G[k:, k:] - lean.T @ G[:k, k:])
     inner = penalty.unroot_right(inner.T)
     s2, V = eigh((inner + inner.T) / 2, check_finite=False)
-    # Smaller values are rounding. A ridge may still be larger, so no direction is dropped here.
+    # Smaller values are rounding errors. A ridge may be larger, so no direction is dropped here.
     s2 = np.maximum(s2, EPS * s2.max(initial=0.0))
     cutoff = 10 * EPS * max(len(s2), 1) * s2.max(initial=0.0)
     S = np.sqrt(s2)
@@ -194,7 +194,7 @@ def factorise_sums(
 def factorise_rows(
     R: Array, Z: Array, rows: int, penalty: Penalty, head: int | None = None
 ) -> Factorisation:
-    """Factorise X = O ``R`` and OᵀY = ``Z`` of so many rows, as ``factorise_sums`` does sums."""
+    """Factorise X = O ``R`` and OᵀY = ``Z`` of some rows, like ``factorise_sums``."""
     k, lean, head_penalty = _head_of(penalty, head)
     free = slice(penalty.free if rows else 0)
     # The first row of a triangle belongs to the bias.
@@ -223,7 +223,7 @@ def _head_of(penalty: Penalty, head: int | None) -> tuple[int, Array, Array]:
 
 
 def warn_singular(ridge: float, remedy: str = "") -> None:
-    """Warn that the minimum-norm readout was taken, as the system has no unique solution."""
+    """Warn that the minimum-norm readout is used, because the solution is not unique."""
     warn(
         f"the readout system is singular at ridge={ridge:g} (collinear states, or fewer training "
         "rows than weights): the minimum-norm readout is used. A larger ridge makes the solution "

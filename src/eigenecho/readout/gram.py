@@ -132,7 +132,7 @@ class Gram(Accumulator):
 
 
 def _without_negatives(scatter: Array) -> Array:
-    """Return EᵀE with negative eigenvalues, which are rounding, replaced by zero."""
+    """Return EᵀE with negative eigenvalues, which are rounding errors, replaced by zero."""
     values, vectors = np.linalg.eigh((scatter + scatter.T) / 2)
     if values[0] >= 0:
         return scatter

@@ -65,7 +65,7 @@ class Lags:
         )
 
     def joined(self, after: Lags) -> Lags:
-        """Return the correlations over both, if ``after`` continues the last series of these."""
+        """Return the correlations over both sets of rows; ``after`` continues the last series."""
         before, until = self.before + after.before[1:], self.until[:-1] + after.until
         return replace(self.merge(after), before=before, until=until)
 

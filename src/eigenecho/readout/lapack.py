@@ -1,8 +1,8 @@
 """BLAS and LAPACK on parts of matrices, in place and without the interpreter lock.
 
 SciPy's wrappers copy parts of a matrix and hold the lock while they compute. SciPy also hands out
-the addresses of the same routines for compiled code, so that they are called here directly: the
-same library, the same bits. Matrices are float64 in Fortran order.
+the addresses of the same routines for compiled code, so they are called here directly: the same
+library gives the same bits. Matrices are float64 in Fortran order.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def cholesky(A: Array) -> tuple[Array, bool]:
         L_ij = (A_ij − Σ_(k<j) L_ik L_jkᵀ) L_jj⁻ᵀ
 
     Large matrices are factorised in tiles on all cores. The tiles do not depend on the number of
-    threads, so neither do the bits. Entries above the diagonal are undefined.
+    threads, so the result does not either. Entries above the diagonal are undefined.
     """
     N = len(A)
     if N < LARGE:
@@ -98,7 +98,7 @@ def _pointer(value: Any) -> Any:
 
 
 def _lead(A: Array) -> int:
-    """Return the leading dimension: how far the columns of a matrix are apart."""
+    """Return the leading dimension: the distance between its columns in memory."""
     assert A.dtype == "float64"
     assert A.strides[0] == A.itemsize
     return A.strides[1] // A.itemsize

@@ -14,10 +14,10 @@ With X L⁻¹ = U diag(S) Vᵀ, n rows, and the most likely σ_d² = q_d / n,
 An unpenalised bias has no such prior. It is projected out of rows and targets first, and uses up
 one of the n rows: that is the restricted likelihood.
 
-The prior can be wrong: recalling an input of long ago takes large weights on states that hardly
-move, where the prior expects small ones and explains the target as noise. So the ridge must also
-pass a test without a prior, generalised cross-validation: the squared errors e_d expected on new
-rows, from those on the training rows and the degrees of freedom γ of the fit,
+The prior can be wrong: recalling an input from long ago requires large weights on states that
+hardly vary. There, the prior expects small weights and attributes the target to noise. So the ridge
+must also pass a test without a prior, generalised cross-validation: the squared errors e_d expected
+on new rows, from those on the training rows and the degrees of freedom γ of the fit,
 
     Σ_d log [e_d / (1 − ρ γ/n)²],   e_d = ‖y_d across U‖² + Σ_i (Uᵀy_d)_i² (α / (S_i² + α))²
 
@@ -50,10 +50,10 @@ ERROR_LIMIT = 1.02
 """Error of cross-validation, over the smallest, up to which a ridge may be selected."""
 
 SUMS_FLOOR = 1e-12
-"""Share of ‖y‖² below which residuals computed from sums are rounding."""
+"""Share of ‖y‖² below which residuals computed from sums are rounding errors."""
 
 ROWS_FLOOR = 1e-30
-"""Share of ‖y‖² below which residuals of an orthogonal factorisation are rounding."""
+"""Share of ‖y‖² below which residuals of an orthogonal factorisation are rounding errors."""
 
 
 TINY, SMALLEST = float(np.finfo(np.float64).tiny), float(np.finfo(np.float64).smallest_subnormal)
@@ -69,7 +69,7 @@ class Likelihood:
 
     ``s2`` (N,) are the S², ``along`` (N, D_out) the (Uᵀy)², ``across`` (D_out,) the part of ‖y‖²
     orthogonal to U, and ``rows`` is n. A ridge below ``floor`` and a q_d below ``least`` (D_out,)
-    are rounding.
+    are rounding errors.
     """
 
     s2: Array
@@ -117,7 +117,7 @@ class Likelihood:
         return np.where(free > 0, fit - np.log(np.where(free > 0, free, 1.0)), np.inf)
 
     def __call__(self, ridges: Sequence[float] | Array) -> Array:
-        """Return log p(Y) for each ridge > 0; outputs that are always 0 do not count."""
+        """Return log p(Y) for each ridge > 0; outputs that are always 0 are ignored."""
         ridges = np.asarray(ridges, np.float64)
         return log_density(self.unexplained(ridges), self.s2, ridges, self.rows)
 

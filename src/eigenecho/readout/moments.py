@@ -35,7 +35,7 @@ PIECE = 128
 """Rows on a device whose products are summed at a time."""
 
 LARGE = 200
-"""Modes from which a second thread pays."""
+"""Modes from which a second thread saves time."""
 
 RESONANT = 1e-2
 """|1 − λ_i λ_j| below which the quotient loses more than two digits."""
@@ -69,7 +69,7 @@ class Moments:
         )
 
     def joined(self, after: Moments) -> Moments:
-        """Return the sums over both, if ``after`` continues the last series of these.
+        """Return the sums over both sets of rows; ``after`` continues the last series.
 
         The state between the two is both a stop and a start, so it cancels.
         """

@@ -19,7 +19,7 @@ BLOCK = 64
 """Rows that are equilibrated at a time."""
 
 LARGE = 1024
-"""Rows from which a second thread pays."""
+"""Rows from which a second thread saves time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ class NormalEquations:
         Because of the equilibration, 1/cond shows collinear states and not their units.
         """
         rcond, info = lapack.dpocon(to_host(self.factor), self.norm, uplo="L")
-        # Rounding of XᵀX can make collinear states look a little independent.
+        # Rounding of XᵀX can make collinear states look slightly independent.
         return bool(info == 0 and rcond >= EPS * (1 if self.ridge else 10 * len(self.scale)))
 
     def solve(self, rhs: Array) -> Array:

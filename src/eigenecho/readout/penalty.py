@@ -14,7 +14,7 @@ from eigenecho.schema import NOT_STORED
 from eigenecho.types import Array
 
 LARGE = 400
-"""Units from which a second thread pays."""
+"""Units from which a second thread saves time."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,10 +1,10 @@
-"""Statistics of rows: what a readout is trained from.
+"""Statistics of rows, from which a readout is trained.
 
-A statistic summarises rows X (rows, N') and targets Y (rows, D_out). Statistics merge, so rows can
-be gathered in any parts, on any thread, machine or device, and put together in a fixed order.
-``Gram``, ``Triangle`` and ``Remainder`` absorb rows; ``Moments`` and ``Lags`` are computed from
-whole series and become a ``Gram``. A readout is solved from a ``Gram`` or a ``Triangle``, which
-have the same methods.
+A statistic summarises rows X (rows, N') and targets Y (rows, D_out). Statistics can be merged, so
+rows can be processed in parts, on any thread, machine or device, and the results combined in a
+fixed order. ``Gram``, ``Triangle`` and ``Remainder`` absorb rows; ``Moments`` and ``Lags`` are
+computed from whole series and become a ``Gram``. A readout is solved from a ``Gram`` or a
+``Triangle``, which have the same methods.
 """
 
 from __future__ import annotations

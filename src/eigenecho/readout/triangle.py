@@ -173,7 +173,7 @@ class Triangle(Accumulator):
 
 
 def check_upper(R: Array) -> None:
-    """Raise unless R is square and zero below its diagonal, where solvers do not look."""
+    """Raise unless R is square and zero below its diagonal, which solvers ignore."""
     check_shape(R, "R", 2 * (len(R),))
     if np.any(np.tril(R, -1)):
         raise bad_argument("R", Words(f"shape {R.shape}"), "an upper triangle")
@@ -216,9 +216,9 @@ def is_regular(R: Array, ridge: float) -> bool:
 def _is_blown_up(w: Array, statistics: Triangle, penalty: Penalty) -> bool:
     """Return True if single states contribute far more than the targets they add up to.
 
-    Then the weights fit noise in the targets by directions of the states that are rounding, and
-    the ridge is too small to prevent it. Modes with nearly parallel eigenvectors contribute much
-    and cancel: in that case the contributions of the neurons decide.
+    Then the weights fit noise in the targets with directions of the states that are rounding
+    errors, and the ridge is too small to prevent it. Modes with nearly parallel eigenvectors
+    contribute much and cancel, so the contributions of the neurons are used for them.
     """
     # Squares of tiny numbers underflow to 0.
     targets = np.maximum(

@@ -46,7 +46,7 @@ Rows = Callable[[], Iterable[Array]]
 class BalancedSystem:
     """Singular values (k,), T (N, k) and S (k, N), S T = I, of the values above ``floor``.
 
-    The floor is the share of the largest below which values are rounding.
+    The floor is the share of the largest below which values are rounding errors.
     """
 
     system: System
@@ -92,7 +92,8 @@ class BalancedSystem:
 def balance(system: System, rows: Rows, floor: float = EPS) -> BalancedSystem:
     """Balance the states of rows, which come in pieces (rows, N).
 
-    A single piece is used directly; of several, the triangular factor of their observable part is.
+    A single piece is used directly; for several, the triangular factor of their observable part is
+    used.
     """
     F = system.observability
     pieces = iter(rows())

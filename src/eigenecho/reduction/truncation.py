@@ -86,7 +86,7 @@ def error_bound(balanced: BalancedSystem, reduced: TruncatedSystem, rows: Rows) 
 
 
 def _carried(reduced: TruncatedSystem, R: Array) -> Array:
-    """Return Σ_j ‖R Λ̂^j Ĉ‖ of each output, for a triangle R (·, k) of what drives the modes."""
+    """Return Σ_j ‖R Λ̂^j Ĉ‖ of each output, for a triangle R (·, k) of the drive of the modes."""
     system = reduced.system
     n, modes, radius = system.spectrum.real.size, system.modes, system.spectrum.radius
     enough = np.log(SETTLED) / np.log(radius) if radius > 0 else 0.0
@@ -153,7 +153,7 @@ def _crossing(errors: Array, tol: float) -> int | None:
 def _between(error: Callable[[int], float], tol: float, first: int, most: int) -> tuple[int, int]:
     """Return an order that fails and the next tried one that does not; (most, 0) if all fail.
 
-    For the case that the largest orders fail because of rounding.
+    This is for the case that the largest orders fail because of rounding.
     """
     step = max(1, (most - first) // PARTS)
     for order in range(first + step, most, step):

@@ -58,7 +58,7 @@ def noisy_golden(
     absolute: bool = False,
     rescale: bool = False,
 ) -> Spectrum:
-    """Return a golden spectrum with Gaussian noise on its pairs, as of a random matrix.
+    """Return a golden spectrum with Gaussian noise on its pairs, similar to a random matrix.
 
         μ + N(0, s²) + i N(0, s²),   s = σ / √N
 

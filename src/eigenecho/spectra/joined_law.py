@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class JoinedLaw:
-    """A law of given eigenvalues and other laws, which draw the rest of n at ``sr``.
+    """Law that combines given eigenvalues with other laws, which draw the remaining ones.
 
         Λ(n, sr) = Λ_1 ∪ … ∪ law_1(n_1, sr) ∪ law_2(n_2, sr) ∪ …
 
-    The n_i sum up to the number of eigenvalues that are not given, by the shares of the laws. A
-    single law gets the seed unchanged; several laws get streams of their own.
+    The n_i add up to the number of eigenvalues that are not given, by the shares of the laws. A
+    single law gets the seed unchanged; several laws get separate random streams.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ class JoinedLaw:
 
     @classmethod
     def of(cls, parts: Sequence[Any], shares: Sequence[float | None] | None = None) -> JoinedLaw:
-        """Return the law of parts one after another; the terms of joined laws are taken over.
+        """Return the law of parts one after another; the terms of joined laws are included.
 
-        Without a share a law counts 1, and a joined one as much as its laws together, so that
+        By default, a law has the share 1, and a joined law the sum of its shares, so that
         (a + b) + c is a + (b + c).
         """
         shares = [None] * len(parts) if shares is None else shares

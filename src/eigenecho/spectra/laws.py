@@ -50,7 +50,7 @@ def law(name: str, *, also: tuple[str, ...] = ()) -> Law:
 def joined(
     *parts: Spectrum | Callable[..., Spectrum] | str, share: Sequence[float] | None = None
 ) -> Spectrum | JoinedLaw:
-    """Return all parts in one: a Spectrum if all parts are spectra, else a law.
+    """Combine all parts: into a Spectrum if all parts are spectra, else into a law.
 
         joined(a, b, law) = a + b + law
 

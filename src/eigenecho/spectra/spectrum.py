@@ -36,7 +36,7 @@ class Spectrum:
     --------
     eigenecho.spectra.from_values : a spectrum from a list of eigenvalues
     eigenecho.spectra.golden : a law that draws one
-    eigenecho.plots.spectrum : a picture of it
+    eigenecho.plots.spectrum : plots eigenvalues
 
     Examples
     --------
@@ -204,7 +204,7 @@ class Spectrum:
 
 
 def off_axis(real: Array, pairs: Array) -> Spectrum:
-    """Return a spectrum in which pairs on the real axis have become two real eigenvalues."""
+    """Return a spectrum in which pairs on the real axis are replaced by two real eigenvalues."""
     flat = pairs.imag == 0
     if not np.any(flat):
         return Spectrum(real, pairs)

@@ -231,7 +231,7 @@ def _integrate(
     """Return a trajectory (steps, variables, …) after ``washout`` rows.
 
     ``flow`` gets lists with the first Taylor coefficients of each variable, and returns the next
-    coefficient of each derivative. NaN follows if the integration fails.
+    coefficient of each derivative. Rows after a failure of the integration are NaN.
     """
     steps = check_count(steps, "steps", least=1)
     washout = check_count(washout, "washout")

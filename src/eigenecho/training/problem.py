@@ -92,7 +92,7 @@ class AbstractProblem(ABC):
         return self.head + self.reservoir.columns
 
     def flops(self, rows: int | None = None) -> float:
-        """Return the operations of an orthogonal factorisation of so many rows, default all."""
+        """Return the number of operations of a QR factorisation of some rows, by default all."""
         return 2.0 * (sum(self.lengths) if rows is None else rows) * self.size**2
 
     @property
@@ -423,7 +423,7 @@ def check_lengths(
 
 
 def check_same_length(rows: int, targets: int, which: str = "", y_name: str = "y") -> None:
-    """Raise if a series has another number of inputs than of targets."""
+    """Raise if a series has different numbers of inputs and targets."""
     if rows != targets:
         raise ValueError(
             f"X and {y_name} have inconsistent lengths{which}: X has {rows} rows and {y_name} has "

@@ -187,7 +187,7 @@ class RefinedWeights:
 
 
 def refine(first: WeightResiduals, system: NormalEquations) -> RefinedWeights | None:
-    """Refine weights until all digits are right; return None if that does not converge.
+    """Refine weights until all digits are correct; return None if that does not converge.
 
     ``first`` holds the plain solution of the normal equations.
 

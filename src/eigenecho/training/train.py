@@ -45,8 +45,8 @@ class GroupEvidence:
 
     The weights are argmin ‖Y − X w‖² + ridge ‖L w‖² in float64, whatever the model's dtype.
     ``scatter`` (D_out, D_out) is EᵀE of their residuals E. ``XtE`` (N', D_out) is stored if the
-    weights are not quite the minimum, as for plain normal equations; at the minimum it is
-    ridge M w. Statistics may be tensors on the device where they were gathered.
+    weights are not exactly the minimum, as for plain normal equations; at the minimum it is ridge M
+    w. Statistics may be tensors on the device where they were gathered.
     """
 
     statistics: Statistic
@@ -83,7 +83,7 @@ class GroupEvidence:
             try:
                 R, _ = self.triangle
                 share = namespace(R).solve_triangular(R, self.penalty.root(R).T, transposed=True)
-            except ValueError:  # a ridge too small to count
+            except ValueError:  # a ridge too small to have an effect
                 return freedom
             freedom -= self.ridge * float((share**2).sum())
         return max(freedom, 0.0)
@@ -101,7 +101,7 @@ class GroupEvidence:
     @cached_property
     @one_blas_thread()
     def log_density(self) -> float:
-        """Log p(Y) of the training targets under the ridge, as ``readout.likelihood`` has it."""
+        """Log p(Y) of the training targets under the ridge, as in ``readout.likelihood``."""
         if self.ridge == 0:
             raise ValueError("log_density is undefined for ridge=0.")
         ridge, free = np.array([self.ridge]), self.penalty.free
@@ -165,8 +165,8 @@ class Evidence:
     def noise(self) -> Array:
         """Covariance of one-step errors: EᵀE / √(f fᵀ), f rows less degrees of freedom (D_out,).
 
-        Two outputs contribute as far as they are observed together, so that it is a covariance
-        whatever is missing.
+        Two outputs contribute in the rows where both are observed, so that the result is a
+        covariance whatever is missing.
         """
         free = np.empty(len(self.scatter))
         for columns, group in zip(self.columns, self.groups, strict=True):

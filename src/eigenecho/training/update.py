@@ -1,7 +1,7 @@
-"""Updating a readout with further series, and how many digits rounding costs.
+"""Updating a readout with further series, and the effect of rounding errors.
 
-Let A = XᵀX + αM be known as A + E. A change of weights Δ that is right for A + E is, to first
-order, off by A⁻¹ E Δ. The entries of E are rounding, |E_ij| ≈ ε d_i d_j with d² the diagonal of
+Let A = XᵀX + αM be known as A + E. A change of weights Δ computed from A + E has, to first order,
+the error A⁻¹ E Δ. The entries of E are rounding errors, |E_ij| ≈ ε d_i d_j with d² the diagonal of
 XᵀX, and random signs: E Δ ≈ ε ‖D Δ‖ d with signs that are drawn.
 """
 
@@ -26,10 +26,10 @@ from eigenecho.training.train import GroupEvidence
 from eigenecho.types import Array, PositiveArray
 
 FIRST = 256
-"""Rows from a zero state, at least, on which the error of a change of weights is estimated."""
+"""Minimum number of rows from a zero state on which the error of a change is estimated."""
 
 LARGEST_ERROR = 1e-8
-"""Error of outputs over their size from which digits count as lost."""
+"""Relative error of outputs from which a warning is issued."""
 
 
 @one_blas_thread()

@@ -6,7 +6,7 @@ Every real W has an orthogonal Z with W = Z T Zᵀ, T block triangular, its eige
     Zᵀ W Z = [[A, B], [0, C]],   C Q_C = Q_C Λ,   Q = Z blkdiag(I, Q_C),
     [W]_Q = [[A, B Q_C], [0, Λ]]
 
-No equation is solved to uncouple the two parts, which would cost digits.
+The two parts are not decoupled, because this would cost digits.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from eigenecho.types import Array, PositiveInt
 
 @dataclass(frozen=True)
 class DelayLine(Transition):
-    """Chains of units that pass each input on, and of which a readout sees every few units.
+    """Chains of units that delay each input, some of which are inputs of the readout.
 
         r_c(t) = [u_c(t), u_c(t−1), …, u_c(t−L+1)],   L = (taps − 1) spacing + 1
 
@@ -27,7 +27,7 @@ class DelayLine(Transition):
     Parameters
     ----------
     taps : int
-        Number of units per chain that the readout sees.
+        Number of units per chain that are inputs of the readout.
     spacing : int
         Number of steps between them.
     chains : int
@@ -35,7 +35,7 @@ class DelayLine(Transition):
 
     See Also
     --------
-    eigenecho.delay_line : Creates one.
+    eigenecho.delay_line : Create a delay line.
     """
 
     taps: PositiveInt
@@ -61,7 +61,7 @@ class DelayLine(Transition):
 
     @property
     def seen(self) -> Array:
-        """Numbers of the units that a readout sees."""
+        """Numbers of the units that are inputs of the readout."""
         first = self.length * np.arange(self.chains)
         return (first[:, None] + self.spacing * np.arange(self.taps)).ravel()
 
@@ -119,7 +119,7 @@ def delay_line(taps: int, spacing: int = 1) -> DelayLine:
     Parameters
     ----------
     taps : int
-        Number of rows that the readout sees, including the current one.
+        Number of rows that the readout uses, including the current one.
     spacing : int
         Number of steps between these rows.
 

@@ -1,4 +1,4 @@
-"""Modes: each state is multiplied by an eigenvalue of its own."""
+"""Modes: each state is multiplied by its own eigenvalue."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from eigenecho.types import Array
 
 
 class Transition(ABC):
-    """W in the basis at work. Each form of W is an immutable subclass.
+    """W in the working basis. Each form of W is an immutable subclass.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Transition(ABC):
 
     @abstractmethod
     def form(self, dtype: DTypeLike = np.float64) -> Form:
-        """Return the arrays that the kernels take."""
+        """Return the arrays that the kernels use."""
 
     @abstractmethod
     def times(self, factor: float) -> Transition:
