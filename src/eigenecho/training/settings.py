@@ -71,9 +71,9 @@ class Settings:
         def own(kind: Any) -> dict[str, Any]:
             return {f.name: params[f.name] for f in fields(kind) if f.name in params}
 
-        # The identity penalises the states in the working basis: no eigenvectors are needed to draw
-        it. eigenvectors = params.get("penalty", "neuron") == "neuron" return
-        cls(Recipe(**own(Recipe), eigenvectors=eigenvectors), **own(cls))
+        # The identity penalises the states in the working basis, which needs no eigenvectors.
+        eigenvectors = params.get("penalty", "neuron") == "neuron"
+        return cls(Recipe(**own(Recipe), eigenvectors=eigenvectors), **own(cls))
 
     def draw(self, D_in: int, D_out: int, seed: Seed, cache: Cache | None = None) -> DrawnReservoir:
         """Draw a reservoir for the given numbers of inputs and outputs."""
