@@ -135,7 +135,7 @@ def test_unknown_columns():
         made(past=()).fit(long()[["shop", "day", "sales"]], long().drop(columns="sales"))
     with pytest.raises(ValueError, match="each column once"):
         made(known=["price", "colour", "weather"]).fit(long())
-    with pytest.raises(ValueError, match="columns of fit: colour, price, weather"):
+    with pytest.raises(ValueError, match="columns of fit: price, colour, weather"):
         made().fit(long()).predict(context=long()[["shop", "day", "sales"]])
 
 

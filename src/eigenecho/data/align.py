@@ -145,10 +145,11 @@ class Columns:
         Columns of arrays are ``numbered``: ``past`` may contain their numbers. ``known`` is empty,
         or lists all others.
         """
-        sources = {f"{label}={v}": label for label, values in categories.items() for v in values}
+        pairs = [(label, value) for label, values in categories.items() for value in values]
+        sources: dict[Any, Hashable] = {f"{label}={value}": label for label, value in pairs}
         own: dict[Any, list[Hashable]] = {}
         for number, label in enumerate(labels):
-            own.setdefault(sources.get(label, label), []).append(label)  # type: ignore[call-overload]
+            own.setdefault(sources.get(label, label), []).append(label)
             if numbered:
                 own[number] = [label]
         named = {
@@ -161,8 +162,8 @@ class Columns:
         for label in labels if named["known"] else ():
             if label not in listed:
                 raise bad_argument("known", known, f"all columns of X: {label!r} is missing")
-        values = tuple(v for part in categories.values() for v in part)
-        return cls(tuple(labels), tuple(named["past"]), tuple(sources.values()), values)
+        columns, values = zip(*pairs, strict=True) if pairs else ((), ())
+        return cls(tuple(labels), tuple(named["past"]), columns, values)
 
     @property
     def categories(self) -> dict[Hashable, tuple[str, ...]]:
@@ -175,16 +176,19 @@ class Columns:
     @property
     def names(self) -> tuple[Hashable, ...]:
         """Names of the columns of the caller."""
-        encoded = [f"{s}={v}" for s, v in zip(self.sources, self.values, strict=True)]
-        return (*dict.fromkeys(self.sources), *(x for x in self.labels if x not in encoded))
+        return tuple(dict.fromkeys(self._encoded.get(label, label) for label in self.labels))
+
+    @property
+    def _encoded(self) -> dict[Hashable, Hashable]:
+        """Columns of the labels of categories."""
+        return {f"{s}={v}": s for s, v in zip(self.sources, self.values, strict=True)}
 
     def check(self) -> None:
         """Raise if a file has duplicate columns, or columns of ``past`` that do not exist."""
         for labels in (self.labels, self.past):
             if len(set(labels)) < len(labels) or not set(labels) <= set(self.labels):
                 raise bad_argument("columns", labels, "unique names of columns")
-        encoded = {f"{s}={v}" for s, v in zip(self.sources, self.values, strict=True)}
-        if len(encoded) < len(self.sources) or not encoded <= set(self.labels):
+        if len(self._encoded) < len(self.sources) or not set(self._encoded) <= set(self.labels):
             raise bad_argument("sources", self.sources, "columns of the labels")
 
     @property
@@ -231,9 +235,7 @@ def _find_labels(argument: str, value: Any, own: Mapping[Any, list[Hashable]]) -
         if not isinstance(label, Hashable) or isinstance(label, (bool, np.bool_, float)):
             raise bad_argument(argument, value, "names of columns of X, or numbers for arrays")
         if label not in own:
-            raise unknown_name(
-                argument, label, [str(name) for name in own if type(name) is not int]
-            )
+            raise unknown_name(argument, label, [str(x) for x in own if type(x) is not int])
     return [label for item in items for label in own[item]]
 
 
