@@ -83,3 +83,11 @@ def test_unsupported_arguments_of_many_forecasts():
         esn.forecast(5, context=[X[:10], X[:0]])
     with pytest.raises(ValueError, match="series 1"):
         esn.forecast(5, context=[X[:10], X[:10] * np.nan])
+
+
+@pytest.mark.parametrize(("name", "value"), [("state", None), ("clip", True)])
+def test_unsupported_arguments_of_many_intervals(name, value):
+    esn, X = fitted(1)
+    value = esn.final_state_ if name == "state" else value
+    with pytest.raises(ValueError, match=f"{name}="):
+        esn.forecast(5, context=[X[:99], X[50:]], interval=0.9, **{name: value})
