@@ -59,7 +59,7 @@ class FrameFormat:
     def of(cls, frame: Any, id: Hashable, time: Hashable) -> FrameFormat | None:
         """Return the format of a frame of narwhals with these columns of ids and times.
 
-        None stands for frames of pandas.
+        The result is None for pandas frames.
         """
         if frame is None:
             return None
@@ -145,7 +145,7 @@ def to_pandas(value: Any, name: str) -> tuple[Any, Any]:
 
 
 def to_narwhals(value: Any, name: str) -> Any:
-    """Return a table of another library than pandas as a frame of narwhals."""
+    """Return a table of a library other than pandas as a narwhals frame."""
     import narwhals as nw
 
     frame = nw.from_native(value, pass_through=True)

@@ -102,7 +102,7 @@ def progress(console: Console, totals: dict[str, int], unit: str = "run") -> Ite
         def update(name: str, done: int, total: int) -> None:
             if name in started:
                 bars.update(tasks[name], completed=done)
-            else:  # Units that were stored before do not count for the speed.
+            else:  # Units that were stored before are ignored in the speed.
                 started.add(name)
                 bars.reset(tasks[name], completed=done, total=total)
 

@@ -140,7 +140,7 @@ class Columns:
         numbered: bool,
         categories: Mapping[Hashable, Sequence[str]],
     ) -> Columns:
-        """Return the columns of a fit, of which ``past`` lists those that are not known ahead.
+        """Return the columns of a fit; ``past`` lists those that are not known ahead.
 
         Columns of arrays are ``numbered``: ``past`` may contain their numbers. ``known`` is empty,
         or lists all others.

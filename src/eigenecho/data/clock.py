@@ -314,7 +314,7 @@ def mean_length(offset: Any) -> float:
 def _month_positions(first: Any, local: Any, step: Any) -> Array | None:
     """Return positions by counting months, which is much faster than generating the grid.
 
-    None for steps that are not months, quarters or years, and unless all dates are on the grid.
+    None for steps other than months, quarters and years, and if a date is not on the grid.
     """
     months = getattr(step, "months", 0) or step.n * CALENDAR.get(_code(step)[:1], (0, ""))[0]
     if not months or not step.is_on_offset(first):

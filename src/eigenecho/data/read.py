@@ -43,7 +43,10 @@ MISSING = ("NoneType", "NAType", "NaTType", "MaskedConstant")
 OTHERS = "List columns that help to forecast in known= or past=, or pass them as X; drop others."
 """The remedy for a column of a frame that is not a target."""
 
-TEXT = "Convert it to numbers, drop it, or make it the index if it contains the times."
+TEXT = (
+    "Convert it to numbers, drop it, or make it the index if it contains the times. For a long "
+    "frame, pass its column names: Forecaster(id=, time=, target=)."
+)
 """The remedy for a column of a frame that does not contain numbers."""
 
 MOST_CATEGORIES = 100
@@ -202,7 +205,7 @@ def has_columns(y: Any, labels: Sequence[Hashable]) -> bool:
 
 
 def _narwhals(y: Any) -> Any:
-    """Return a frame of another library than pandas as one of narwhals; None for all else."""
+    """Return a frame of a library other than pandas as a narwhals frame, otherwise None."""
     return to_narwhals(y, "y") if not isinstance(y, np.ndarray) and is_table(y) else None
 
 
@@ -244,7 +247,7 @@ def read_X(
     X = _encoded(X, beside, name, categories, learn)
     labels = [column for column in X.columns if column not in beside]
     if not labels:
-        raise bad_argument(name, Words("no columns"), "at least one column beside the times")
+        raise bad_argument(name, Words("no columns"), "at least one column besides the times")
     if is_long and names.id in X.columns:
         return _long_tables(X, labels, names, name, flags=True)[1]
     values = _matrix(X[labels], name, flags=True)

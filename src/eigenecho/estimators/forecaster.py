@@ -46,11 +46,11 @@ if TYPE_CHECKING:
 class Forecaster(BaseEstimator):
     """Forecaster of one series or of thousands, from arrays or DataFrames.
 
-    Several candidate models are compared on a validation split of the data: linear reservoirs with
-    rings as long as the seasons or with slow modes, of values or of logarithms, with a readout for
-    each step ahead or one for the next step that is applied to its own forecasts. The forecast is
-    the trimmed mean of the candidates that validation cannot separate from the best one. Nothing
-    is random.
+    Several candidate models are compared on a validation split of the data. They are linear
+    reservoirs with modes at the seasonal frequencies or with slow modes, of values or logarithms,
+    with one readout per step ahead, or one for the next step that is applied to its own forecasts.
+    The forecast is the trimmed mean of the candidates whose validation errors are not clearly
+    larger than the smallest one. It is deterministic.
 
     Parameters
     ----------
@@ -75,27 +75,27 @@ class Forecaster(BaseEstimator):
     validation : int, optional
         Number of validation rows at the end of each series. By default a third of the rows or four
         horizons, whichever is more, and fewer for series that would have too few rows to train on.
-        In long series, eight horizons or half of the rows, whichever is less, at least.
+        In long series, at least eight horizons or half of the rows, whichever is less.
     refit : bool
         Train on the validation rows too, after the selection.
     spectrum : Spectrum, optional
-        Spectrum to use instead of those that suit the seasons.
+        Spectrum to use instead of those derived from the seasons.
     level : float, optional
         Time constant, in rows, of the running mean that is subtracted before the reservoir and
         added to forecasts. 0 subtracts the last value, so that reservoirs see the steps from row to
         row. By default 0, and selected by validation for long series.
     prior : "auto", None or a fitted Forecaster
-        Readouts that short series are forecast with, beside simple methods such as the drift; the
-        rows of a series correct them. "auto" uses readouts of synthetic series, a forecaster those
-        of its own series. None uses simple methods only. Series of more than 500 rows do not
-        depend on it.
+        Readouts for short series, in addition to simple methods such as the drift; they are
+        adapted to the rows of each series. "auto" uses readouts trained on synthetic series, a
+        forecaster those of its own series, and None simple methods only. It has no effect on
+        series of more than 500 rows.
     id, time, target : str
         Columns of a long frame. ``time`` is also the column of times of a wide frame of polars or
         PyArrow, where it may be omitted if there is only one column of dates.
     progress : bool
         Show a progress bar on the terminal.
     seed : int
-        Not used, since nothing is random.
+        Not used: forecasts are deterministic.
 
     Attributes
     ----------
@@ -143,7 +143,7 @@ class Forecaster(BaseEstimator):
         progress: bool = False,
         seed: Seed = 0,
     ) -> None:
-        if horizon is None:  # one step, the least, is seldom what is wanted
+        if horizon is None:  # a default of one step would rarely be useful
             raise TypeError("Missing horizon: expected a number of steps, as in Forecaster(12).")
         self.horizon = horizon
         self.strategy = strategy
@@ -172,9 +172,9 @@ class Forecaster(BaseEstimator):
         y : array (T,) or (T, D), list of arrays (T_i,), Series or DataFrame
             Each column of an array or a wide frame is a series; a long frame has the columns
             ``id``, ``time`` and ``target``. NaN is a missing observation: it is filled from earlier
-            rows, and never used for training or validation. Numbers are at most 1e150, and differ
-            by 1e-150 or more. Every column of a wide frame is forecast, except those in ``known``
-            and ``past``; pass others as X.
+            rows, and never used for training or validation. Numbers are at most 1e150, and nonzero
+            differences at least 1e-150. Every column of a wide frame is forecast, except those in
+            ``known`` and ``past``; pass others as X.
         X : array (T, k), list of them, or DataFrame, optional
             Additional columns, at the rows of y. Columns known ahead act at their own row. Text
             and categories in a DataFrame are encoded as one column of 0 and 1 for each category.
@@ -406,9 +406,9 @@ class Forecaster(BaseEstimator):
     def update(self, y_new: Any, X_new: Any = None) -> Self:
         """Append rows, and train the selected candidates on all rows.
 
-        Validation errors stay those of the fit, in units of the mean step of the series, with which
-        intervals grow. If nothing was learned before, because series were too short or constant,
-        candidates are selected again.
+        Validation errors stay those of the fit, relative to the mean step of the series, so
+        intervals widen if the steps become larger. If nothing was learned before, because series
+        were too short or constant, candidates are selected again.
         """
         fitted = self._fitted
         panel = fitted.panel.follow(y_new, X_new)
@@ -425,7 +425,7 @@ class Forecaster(BaseEstimator):
     def to(self, device: Any) -> Self:
         """Set the torch device of results of calls without tensors, such as ``predict()``.
 
-        ``None`` stands for NumPy arrays. ``fit`` sets it to the device of its tensors. Calls with
+        ``None`` selects NumPy arrays. ``fit`` sets it to the device of its tensors. Calls with
         tensors return tensors on their device, and calls with arrays return arrays. Forecasts are
         computed on the host.
         """

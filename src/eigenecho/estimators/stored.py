@@ -307,4 +307,4 @@ STORED_FORMS = (
     StoredReservoir, StoredStream,
 )  # fmt: skip
 """Stored forms of these classes and their parts. Importing a form registers it (``stands_for``), so
-a form that is in another module than its class must be listed here."""
+a form in a different module than its class must be listed here."""

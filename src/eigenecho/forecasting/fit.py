@@ -396,7 +396,7 @@ def _last_origins(history: History, horizon: int) -> Array:
 
 
 def checkpoints(rows: Array, anchor: int) -> Array:
-    """Return the number of rows that units and the calendar are estimated on, after so many rows.
+    """Return the number of rows from which units and the calendar are estimated.
 
         anchor · GROWTHᵏ,   the largest that is not above
 

@@ -108,7 +108,7 @@ class Bands:
 
     @classmethod
     def unknown(cls, series: int, horizon: int) -> Bands:
-        """Return the errors of a random walk, for so many series without any errors."""
+        """Return the errors of a random walk, for a number of series without any errors."""
         growth = np.sqrt(np.arange(1.0, horizon + 1))
         means = np.full(series, growth.mean() * np.sqrt(2 / np.pi))
         return cls(growth, np.zeros(0), False, 1.0, means)
@@ -145,7 +145,7 @@ class Bands:
         return replace(self, growth=self.growth * self.sizes[number], ratios=self.scaled)
 
     def with_horizon(self, horizon: int) -> Bands:
-        """Return the bands for so many steps; errors after the last step are as at the last."""
+        """Return the bands for a number of steps; later steps have the errors of the last one."""
         growth = np.pad(self.growth, (0, max(horizon - len(self.growth), 0)), mode="edge")
         return replace(self, growth=growth[:horizon])
 
@@ -218,13 +218,14 @@ def error_scales(ratios: Sequence[Array], origins: Sequence[Array]) -> tuple[Arr
 
     where mᵢ is the mean error over Bᵢ blocks and μ the mean of log mᵢ with weights wᵢ. The variance
     τ² between series is the covariance of errors in the first and in the second half of the rows of
-    a series. The errors of a half are divided by the scale of the other half, as future errors are
-    by a scale from the past. Both arrays are empty if scales do not differ significantly.
+    a series. The errors of a half are divided by the scale of the other half, just as future errors
+    are divided by a scale from the past. Both arrays are empty if scales do not differ
+    significantly.
 
     Parameters
     ----------
     ratios : arrays (O_i, H)
-        Absolute errors, relative to the usual one of their step.
+        Absolute errors, relative to the typical error at their step.
     origins : arrays (O_i,)
         Last rows before the forecasts.
     """
@@ -266,8 +267,8 @@ def error_scales(ratios: Sequence[Array], origins: Sequence[Array]) -> tuple[Arr
 def _variances(halves: Array, blocks: Array) -> tuple[float, float]:
     """Return the variances of log mean errors between series, τ², and within, σ², per block.
 
-    ``halves`` (S, 2) are the mean errors of earlier and later forecasts over so many blocks each.
-    σ² is estimated from the S − 1 differences between halves and one more as of perfectly
+    ``halves`` (S, 2) are the mean errors of earlier and later forecasts over a number of blocks
+    each. σ² is estimated from the S − 1 differences between halves and one more as of perfectly
     correlated errors, since the halves of a few series may agree by chance. τ² is the covariance of
     the halves minus its standard error for τ² = 0.
     """

@@ -91,7 +91,7 @@ class Prior:
             check_floats(getattr(self, name), name, rows // SIZE * SIZE, max(columns, 1))
 
     def readouts(self, logarithm: bool, horizon: int) -> Array:
-        """Return W (K, N, H) for so many steps."""
+        """Return W (K, N, H) for a number of steps."""
         W = self.logarithms if logarithm else self.values
         return W[:, np.minimum(np.arange(horizon), W.shape[1] - 1)].reshape(-1, SIZE, horizon)
 

@@ -211,7 +211,7 @@ class Measures:
     past : array (P,)
         Mean step of the columns known up to the present only.
     multivariate : bool
-        True if the other series are such columns of each series, which requires two that move.
+        True if each series has the others as such columns; at least two series must change.
     """
 
     season: int
@@ -271,8 +271,8 @@ class Measures:
         if self.past.size:
             columns.append(_since_first(past[signal.start :]) / self.past)
         if self.multivariate:
-            # Before its first observation a series is taken to be constant. Nothing can be learned
-            # from a series that never moved, so it never has an effect.
+            # Before its first observation, a series is assumed to be constant. Nothing can be
+            # learned from a series that never moved, so it never has an effect.
             for i, history in enumerate(panel.histories):
                 if i != series:
                     other = self.in_unit(unscaled[i], history.name, stop)

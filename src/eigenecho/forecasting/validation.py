@@ -83,7 +83,7 @@ def fewest(horizon: int) -> int:
 
 
 def plan(rows: int, horizon: int, validation: int | None = None) -> Plan | None:
-    """Return the plan of a series of so many rows; None if it is too short.
+    """Return the plan of a series with this number of rows; None if it is too short.
 
     The validation rows are the last third, or four horizons if that is more, or ``validation``
     rows; in a long series, they are extended to eight horizons or half of the rows, whichever is

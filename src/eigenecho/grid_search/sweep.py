@@ -224,7 +224,7 @@ def _with_every_value(base: Params, combinations: list[Params]) -> list[Params]:
     seen: set[Any] = set()
     distinct = []
     for combination in combinations:
-        # The set of names counts too, because the other parameters are those of the base.
+        # The set of names matters too, because the other parameters are those of the base.
         values = {frozenset(combination), *((name, id(v)) for name, v in combination.items())}
         if not values <= seen:
             seen |= values

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from eigenecho.training import Evidence
 
 LARGE = 1e100
-"""Size of the response beyond which its variance is taken to be infinite."""
+"""Size of the response above which its variance is treated as infinite."""
 
 SHORT = 64
 """Largest number of steps for which a convolution is a matrix product, not an FFT."""
@@ -85,7 +85,7 @@ class GroupPosterior(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """Distribution of the weights of all outputs; groups of outputs count as independent.
+    """Distribution of the weights of all outputs; groups of outputs are treated as independent.
 
     With a ridge as a prior (``readout.likelihood``), weights trained with noise of covariance Σ
     between the outputs have an error δ with

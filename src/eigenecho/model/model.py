@@ -448,7 +448,7 @@ class LinearModel:
             The relative error, in ]0, 1[.
         data : X or (X, y), optional
             Series as in ``predict``, and targets. Errors are relative to the standard deviation of
-            the targets, or else of the outputs. A network with feedback needs both.
+            the targets, or of the outputs if there are none. A network with feedback needs both.
 
         Returns
         -------

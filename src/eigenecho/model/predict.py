@@ -36,7 +36,7 @@ def predict_series(
 ) -> Any:
     """Return the outputs of checked series, in their container.
 
-    Standard deviations follow if a ``posterior`` is given, and with ``return_state`` the state at
+    With a ``posterior``, also return standard deviations, and with ``return_state``, the state at
     the end of each series.
     """
     if posterior is not None and model.closed and y_previous is None:

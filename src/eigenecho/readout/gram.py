@@ -123,7 +123,7 @@ class Gram(Accumulator):
         return _without_negatives(known.EtE - cross - cross.T + moved_by)
 
     def root(self) -> Array:
-        """Return rows R with RᵀR = XᵀX, by pivots as long as they exceed rounding."""
+        """Return rows R with RᵀR = XᵀX, computed with pivoting, down to rounding errors."""
         factor, pivots, rank, _ = lapack.dpstrf(self.XtX, lower=0)
         R = np.triu(factor)[:rank]
         out = np.empty_like(R)

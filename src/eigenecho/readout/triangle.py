@@ -27,7 +27,8 @@ LARGEST = 1e150
 """Entries of R from which their squares overflow."""
 
 BLOWN_UP = 1e9
-"""Size of a weight times its state, over the size of the targets, that counts as blown up.
+"""Size of a weight times its state, over the size of the targets, above which weights are
+considered too large.
 
 Noise-free sines need up to 1e4.
 """
