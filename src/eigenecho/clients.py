@@ -62,7 +62,7 @@ def explain_errors(stage: str) -> Iterator[None]:
         raise ClusterError(
             f"the step {stage!r} failed because workers died repeatedly, usually for lack of "
             "memory: use smaller chunks, or workers with more memory. If they die for other "
-            " reasons, raise distributed.scheduler.allowed-failures. The client still works."
+            "reasons, raise distributed.scheduler.allowed-failures. The client still works."
         ) from error
     except (FutureCancelledError, CommClosedError) as error:
         raise ClusterError(

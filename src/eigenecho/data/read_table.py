@@ -152,7 +152,7 @@ def read_table(
 def _select(
     rows: Any, targets: tuple[str, ...], keys: Any, last: int, notes: list[str]
 ) -> tuple[Any, Any]:
-    """Return which rows have targets, from the first to the last, and those with future rows.
+    """Return masks of the rows from the first to the last target, without and with future rows.
 
     Only the ``last`` rows of each series are selected.
     """

@@ -41,7 +41,7 @@ def from_npz(path: Any, **options: Any) -> LinearModel:
     Parameters
     ----------
     path : str or Path
-        A file with arrays ``W`` (N, N) and ``W_in`` (D_in, N). Optional are ``W_out`` (N', D_out),
+        A file with arrays ``W`` (N, N) and ``W_in`` (D_in, N); optionally, ``W_out`` (N', D_out),
         ``W_fb`` (D_out, N), ``bias`` (N,) or one number, ``lr`` one number or (N,), and the flags
         ``readout_bias``, ``output_to_readout`` and ``input_to_readout``, which describe the rows
         of ``W_out``. A sparse matrix is saved as ``W_data``, ``W_indices``, ``W_indptr`` and
