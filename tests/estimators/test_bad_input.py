@@ -691,7 +691,7 @@ def test_ridge(ridge):
 
 
 def test_ridges_for_too_short_a_series():
-    with pytest.raises(ValueError, match=r"ridge=\(1.0, 2.0\).*one value.*too short to hold out"):
+    with pytest.raises(ValueError, match=r"ridge=\(1.0, 2.0\).*single value.*too short to select"):
         network(ridge=[1.0, 2.0]).fit(X[:1], Y[:1])
 
 
@@ -974,7 +974,7 @@ def test_unstable_error_is_both_kinds():
 
 def test_forecast_of_another_series():
     esn = network().fit(X[:, :1], X)
-    with pytest.raises(ValueError, match=r"own input: it has 1 input columns"):
+    with pytest.raises(ValueError, match=r"own input: this one has 1 input columns"):
         esn.forecast(3)
     with pytest.raises(AttributeError, match="model that predicts its own input"):
         _ = esn.closed_loop_radius_

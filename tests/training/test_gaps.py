@@ -405,7 +405,7 @@ def test_ridge_selection_needs_validation_rows():
     y = WHOLE.copy()
     y[-100:, 1] = np.nan
     network(ridge=[1e-2, 1.0]).fit(X, y)
-    with pytest.raises(ValueError, match=r"ridge=.*too short to hold out rows"):
+    with pytest.raises(ValueError, match=r"ridge=.*too short to select one"):
         network(ridge=[1e-2, 1.0]).fit(X, y[:, 1])
 
 
