@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 DOCS := .venv-docs/bin
 
-.PHONY: demo test test-kernels test-slow test-sktime test-aeon test-torch test-dask test-gpu bench-gpu lint types format bench bench-page bench-compare speed-check bench-forecast bench-panels bench-classification prior figures paper-page playground test-playground docs docs-check docs-links dist test-lowest clean
+.PHONY: demo test test-kernels test-slow test-sktime test-aeon test-torch test-dask test-gpu bench-gpu lint types format bench bench-page bench-compare speed-check bench-forecast bench-panels bench-retail bench-classification prior figures paper-page playground test-playground docs docs-check docs-links dist test-lowest clean
 
 demo: .venv/demo.stamp
 	$(BIN)/eigenecho reproduce --quick --out results/quick
@@ -81,6 +81,10 @@ bench-forecast: .venv-peers/stamp
 # For example: make bench-panels BENCH="FOLDER --only M1"
 bench-panels: .venv-peers/stamp
 	.venv-peers/bin/python benchmarks/public_panels.py $(BENCH)
+
+# Compare forecasts of a simulated retail panel with LightGBM and statsforecast.
+bench-retail: .venv-peers/stamp
+	.venv-peers/bin/python benchmarks/retail.py $(BENCH)
 
 # Compare classifiers on a folder of sets with aeon; an interrupted run can be resumed.
 # For example: make bench-classification BENCH="FOLDER --write"

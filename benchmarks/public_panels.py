@@ -1,13 +1,15 @@
 """Compare forecasts of public sets of series: MASE, sMAPE, weighted quantile loss and time.
 
     python benchmarks/public_panels.py FOLDER [--only PART …] [--methods NAME …] [--half design]
+    python benchmarks/public_panels.py FOLDER --only M1 --half report --write
 
 ``forecasts/panel_sets.py`` describes the files of FOLDER, and ``forecasts/panel_scores.py`` the
 measures. ``Forecaster`` is given the horizon and season of the period, and forecasts each series
 alone and all series as one panel, with the default prior and without one. Every forecast is stored,
 so an interrupted run can be resumed, and other libraries run only once. Forecasts of eigenecho are
 made again if its source code has changed, or if ``--version`` is another name. Errors by the usual
-protocol for long horizons are measured by ``long_horizon.py``.
+protocol for long horizons are measured by ``long_horizon.py``. ``--write`` updates the tables of
+docs/public-panels.md.
 
 ``make bench-panels BENCH=FOLDER`` installs statsforecast into ``.venv-peers`` and runs this script.
 """
@@ -27,7 +29,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from forecasts.panel_methods import METHODS, OURS, available, forecast, identity
-from forecasts.panel_page import report
+from forecasts.panel_page import report, write
 from forecasts.panel_runs import score_set
 from forecasts.panel_scores import Score, SetScore
 from forecasts.panel_sets import HALVES, PanelSet, read_sets
@@ -47,6 +49,7 @@ def parse(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--version", help="name of the version of eigenecho "
                         "(default: a digest of its source code)")  # fmt: skip
     parser.add_argument("--stored", action="store_true", help="only show stored results")
+    parser.add_argument("--write", action="store_true", help="update docs/public-panels.md")
     parser.add_argument("--results", type=Path, default=ROOT / "results" / "public_panels",
                         help="folder of stored results")  # fmt: skip
     return parser.parse_args(words)
@@ -63,7 +66,10 @@ def main(words: Sequence[str] | None = None) -> int:
     methods = args.methods or [name for name in METHODS if available(name)]
     scores = score_all(sets, methods, args)
     write_scores(args.results / "scores.csv", sets, scores)
-    print(report(sets, summarise(scores)))
+    summary = summarise(scores)
+    print(report(sets, summary))
+    if args.write:
+        write(sets, summary)
     return 0
 
 

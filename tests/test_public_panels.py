@@ -17,7 +17,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 
 import public_panels
-from forecasts import panel_methods, panel_runs
+from forecasts import panel_methods, panel_page, panel_runs
 from forecasts.panel_methods import OURS, SINGLE, QuantileForecast, forecast
 from forecasts.panel_runs import ForecastFile, score_set
 from forecasts.panel_scores import LEVELS, Score, SetScore, mase, quantile_loss, smape
@@ -198,6 +198,22 @@ def test_command_shows_tables_and_writes_scores(folder, capsys):
     assert {row["method"] for row in rows} == {*SIMPLE, "alone"}
     assert len(rows) == 4 * 2
     assert public_panels.main([str(folder), "--only", "nothing"]) == 2
+
+
+def test_tables_of_the_page_are_replaced(folder, monkeypatch):
+    page = folder / "page.md"
+    page.write_text("before\n<!-- sets -->\nold\n<!-- end of sets -->\nafter\n")
+    monkeypatch.setattr(panel_page, "PAGE", page)
+    monkeypatch.setattr(panel_page, "machine", lambda *packages: "a machine")
+    words = [str(folder), "--results", str(folder / "results"), "--methods", "naive"]
+    assert public_panels.main(words) == 0
+    assert "old" in page.read_text()
+    assert public_panels.main([*words, "--write"]) == 0
+    text = page.read_text()
+    assert text.startswith("before\n<!-- sets -->\n| MASE | some yearly | some quarterly |")
+    assert "5 in some yearly, 4 in some quarterly. Measured on a machine." in text
+    assert text.endswith("\n<!-- end of sets -->\nafter\n")
+    assert "old" not in text
 
 
 def test_variants_without_an_argument_of_forecaster_are_left_out(monkeypatch):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import version
 from importlib.util import find_spec
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from suite.machine import source_digest
 
 @dataclass(frozen=True)
 class QuantileForecast:
-    """A forecast (H,), its quantiles (H, 9), its seconds, and the error if it is a fallback."""
+    """A forecast (H,), its quantiles (H, 9), its CPU time, and the error if it is a fallback."""
 
     mean: np.ndarray
     quantiles: np.ndarray
@@ -109,15 +109,15 @@ def identity(name: str) -> str:
 def forecast(
     name: str, series: Sequence[np.ndarray], horizon: int, season: int
 ) -> list[QuantileForecast]:
-    """Forecast a single series, or several series as one panel; measure the time per series."""
-    start = perf_counter()
+    """Forecast a single series, or several series as one panel; measure the CPU time per series."""
+    start = process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if name in OURS:
             forecasts = _ours(name, series, horizon, season)
         else:
             forecasts = [_single(name, fill_gaps(values), horizon, season) for values in series]
-    seconds = (perf_counter() - start) / len(series)
+    seconds = (process_time() - start) / len(series)
     return [QuantileForecast(f.mean, f.quantiles, seconds, f.failed) for f in forecasts]
 
 

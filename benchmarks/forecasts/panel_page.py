@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
+from common import machine, replace_part
 from forecasts.panel_methods import OURS
 from forecasts.panel_scores import SetScore
 from forecasts.panel_sets import PanelSet
@@ -11,13 +13,23 @@ from forecasts.panel_sets import PanelSet
 Summary = Mapping[str, Mapping[str, SetScore]]
 """Scores by method and set; sets with missing forecasts are left out."""
 
-MEASURES = {"MASE": "mase", "sMAPE": "smape", "WQL": "wql", "seconds per series": "seconds"}
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "public-panels.md"
+MEASURES = {"MASE": "mase", "sMAPE": "smape", "WQL": "wql", "CPU seconds per series": "seconds"}
 FORMATS = {"mase": ".3f", "smape": ".2f", "wql": ".4f", "seconds": ".2g"}
 
 
 def report(sets: Sequence[PanelSet], scores: Summary) -> str:
     """Return a table for each measure."""
     return "\n".join(table(title, name, sets, scores) for title, name in MEASURES.items())
+
+
+def write(sets: Sequence[PanelSet], scores: Summary) -> None:
+    """Update the tables of the page."""
+    counts = ", ".join(f"{len(s.items)} in {s.name}" for s in sets)
+    measured = f"Measured on {machine('eigenecho', 'statsforecast')}."
+    lines = [report(sets, scores), f"Numbers of series: {counts}. {measured}"]
+    text = replace_part(PAGE.read_text(encoding="utf-8"), "sets", lines)
+    PAGE.write_text(text, encoding="utf-8")
 
 
 def table(title: str, measure: str, sets: Sequence[PanelSet], scores: Summary) -> str:

@@ -11,7 +11,7 @@ import re
 from sphinx.application import Sphinx
 
 SECTIONS = {
-    "Forecast": "co2 panel promotions known_ahead gaps backtest coverage",
+    "Forecast": "co2 panel retail known_ahead gaps backtest coverage",
     "Classify": "gestures modes_of_a_decision",
     "Choose eigenvalues": "laws memory_of_spectra spectrum_by_hand learnt_spectrum leak",
     "Train": "ridge search mso_last_digits training_without_states narma",
