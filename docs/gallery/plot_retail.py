@@ -107,4 +107,9 @@ figure.legend(frameon=False, fontsize=9, ncols=5, loc="outside upper center")
 # %%
 # Columns that do not reduce the error on the validation split are not used. Prices, holidays and
 # other columns that are known in advance are passed in the same way. See :doc:`/forecasting`.
-# :doc:`/public-panels` compares these forecasts with those of LightGBM and AutoETS.
+#
+# ``make bench-retail`` compares other methods on this panel, at three origins. LightGBM with lags,
+# calendar, discounts and tuned settings has a MASE of 0.566, and the forecaster with its default
+# settings 0.622. LightGBM fitted to the sales as they are has 0.647, and AutoETS, which does not
+# know the discounts, 0.976. The 90% intervals of the forecaster contain 87.6% of the sales, and
+# those of LightGBM 76.5%. See :doc:`/public-panels` for the details.
