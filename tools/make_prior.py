@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.signal import lfilter
 
-from eigenecho.forecasting.prior import FILE, fit_prior
+from eigenecho.forecasting.prior import FILE, fit_prior, seasonal_profile
 from eigenecho.forecasting.signals import Signal
 from eigenecho.types import Array
 
@@ -19,6 +19,10 @@ SERIES, HORIZON = 4000, 48
 
 SHORTEST, LONGEST = 8, 60
 """Number of rows of a series before the last horizon."""
+
+
+SEASONAL, SEASONS = 0.3, (4, 7, 12)
+"""Share of series with a season, and its periods in rows."""
 
 
 def trend(rng: np.random.Generator, rows: int, size: float) -> Array:
@@ -80,11 +84,21 @@ def series(rng: np.random.Generator, rows: int) -> Array:
             return y
 
 
+def seasonal(rng: np.random.Generator, y: Array) -> Array:
+    """Return a series with a season, from which the estimated profile is removed again."""
+    period = int(rng.choice(SEASONS))
+    profile = np.exp(rng.normal(0, rng.choice([0.03, 0.1, 0.3]), period))
+    waves = y * profile[np.arange(len(y)) % period]
+    adjusted = waves - seasonal_profile(waves, period)[np.arange(len(y)) % period]
+    return adjusted if y.min() <= 0 or adjusted.min() > 0 else y
+
+
 def corpus(seed: int = 0) -> list[Signal]:
     """Return series of different lengths."""
     rng = np.random.default_rng(seed)
     lengths = np.exp(rng.uniform(np.log(SHORTEST), np.log(LONGEST), SERIES)).astype(int)
     values = [series(rng, int(rows) + HORIZON) for rows in lengths]
+    values = [seasonal(rng, y) if rng.random() < SEASONAL else y for y in values]
     return [Signal(y, np.ones(len(y), bool)).with_unit() for y in values]
 
 

@@ -251,6 +251,10 @@ def _value(path, value):
     return damage
 
 
+def _pull(ridge):
+    return {"kind": "Pull", "Pull": {"ridge": ridge, "share": 1.0}}
+
+
 def _fitted(path, value):
     return _value(f"fitted/{path}", value)
 
@@ -355,8 +359,10 @@ DAMAGES = [
     ("columns", _tensor("bands/means", lambda a: a[:1]), "means="),
     ("single", _fitted("bands/kind", None), "unknown entries: fitted.bands"),
     ("single", _fitted("bands", {"kind": None}), "bands.growth. is missing"),
-    ("single", _fitted("pull", 30.0), "own="),
-    ("single", _fitted("pull", -1.0), "pull=-1"),
+    ("single", _fitted("pull", _pull(30.0)), "own="),
+    ("single", _fitted("pull", _pull(-1.0)), "ridge=-1"),
+    ("single", _fitted("prior_share", 1.5), "prior_share=1.5"),
+    ("single", _tensor("config/prior/values", lambda a: a[1:]), "values="),
     ("single", _fitted("tried", -1), "tried=-1"),
     ("single", _fitted("config/refit", "no"), "refit='no'"),
     ("single", _fitted("panel/form", []), "form"),
@@ -379,7 +385,7 @@ DAMAGES = [
     ("single", _member("kind", "none"), "kind='none'"),
     ("single", _member("ridge", -1.0), "ridge=-1"),
     ("short", _emptied("ensemble/members"), "members="),
-    ("columns", _fitted("pull", None), "own="),
+    ("columns", _fitted("pull", {"kind": None}), "own="),
     ("columns", _tensor("ensemble/members/of/own/of", lambda a: a[:-1]), "weights="),
     ("columns", _fitted("ensemble/members/of/own/count", [1]), "own"),
     ("columns", _fitted(SERIES, [41, 39]), "other lengths"),

@@ -8,15 +8,16 @@ from sklearn.base import clone
 
 import eigenecho as ee
 
-ESTIMATORS = [ee.LinearESN, ee.DiagonalReservoir, ee.Forecaster]
+ESTIMATORS = {ee.LinearESN: (), ee.DiagonalReservoir: (), ee.Forecaster: (3,)}
+"""Estimators with the arguments that they need."""
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_signature_lists_the_parameters(kind):
     parameters = signature(kind).parameters
     assert all(one.kind is not Parameter.VAR_KEYWORD for one in parameters.values())
-    assert sorted(parameters) == sorted(kind(1).get_params(deep=False))
-    assert clone(kind(1, seed=3)).seed == 3
+    assert sorted(parameters) == sorted(kind(*ESTIMATORS[kind]).get_params(deep=False))
+    assert clone(kind(*ESTIMATORS[kind], seed=3)).seed == 3
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
@@ -24,7 +25,7 @@ def test_unknown_keywords_raise_a_type_error(kind):
     with pytest.raises(TypeError, match="unexpected keyword argument 'alpha'"):
         kind(alpha=1.0)
     with pytest.raises(TypeError, match="unexpected keyword argument 'warmup'"):
-        kind(1).fit([[1.0]], warmup=1)
+        kind(*ESTIMATORS[kind]).fit([[1.0]], warmup=1)
 
 
 class Shaded(ee.LinearESN):

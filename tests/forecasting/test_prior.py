@@ -22,6 +22,7 @@ from eigenecho.forecasting.prior import (
     Prior,
     default_prior,
     fit_prior,
+    seasonal_profile,
     weighted_steps,
 )
 from eigenecho.forecasting.signals import Signal, fill_gaps
@@ -194,3 +195,28 @@ def test_unfitted_prior():
 
     with pytest.raises(NotFittedError):
         ee.Forecaster(3, prior=ee.Forecaster(3)).fit(Y)
+
+
+@pytest.mark.parametrize("season", [4, 5])
+def test_seasonal_profile_equals_a_loop(season):
+    rng = np.random.default_rng(5)
+    z = 0.3 * np.arange(40) + 2 * np.sin(2 * np.pi * np.arange(40) / season) + rng.normal(size=40)
+    half, by_place = season // 2, {place: [] for place in range(season)}
+    for t in range(half, 40 - half):
+        around = list(z[t - half : t + half + 1])
+        if season % 2 == 0:  # the ends count half
+            around = [around[0] / 2, *around[1:-1], around[-1] / 2]
+        by_place[t % season].append(z[t] - sum(around) / season)
+    means = np.array([np.mean(by_place[place]) for place in range(season)])
+    means -= means.mean()
+    left = [d - means[place] for place in range(season) for d in by_place[place]]
+    noise = np.sum(np.square(left)) / (len(left) - season)
+    count = len(left) / season
+    shrunk = means * (1 - noise / count / (np.sum(means**2) / (season - 1)))
+    assert_allclose(seasonal_profile(z, season), shrunk, rtol=1e-9)
+
+
+def test_noise_has_no_seasonal_profile():
+    profiles = [seasonal_profile(np.random.default_rng(i).normal(size=48), 12) for i in range(50)]
+    assert np.mean([not profile.any() for profile in profiles]) > 0.4
+    assert np.array_equal(seasonal_profile(np.full(30, 7.0), 12), np.zeros(12))

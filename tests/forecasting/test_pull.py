@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from eigenecho.forecasting.baselines import Baseline
-from eigenecho.forecasting.candidates import Candidate
+from eigenecho.forecasting.candidates import Candidate, Pull
 from eigenecho.forecasting.rows import ViewRows
 from eigenecho.forecasting.signals import fill_gaps
 from eigenecho.forecasting.views import Filter, View
@@ -33,20 +33,23 @@ def near(x, Y, shared, pull):
 
 
 @pytest.mark.parametrize("pull", [3.0, 300.0])
-def test_direct_weights(rows, pull):
+@pytest.mark.parametrize("share", [1.0, 0.5])
+def test_direct_weights(rows, pull, share):
     shared = np.random.default_rng(1).normal(size=(FILTER.size, H))
     candidate = Candidate(VIEW, LEVEL, "direct", 1.0)
-    found = candidate.solve_near(rows.sums([LEVEL], H, 0, T, 1.0), shared, pull)
+    found = candidate.solve_near(rows.sums([LEVEL], H, 0, T, 1.0), shared, Pull(pull, share))
     x, y = all_rows(rows.rows)[1 : T - H], rows.values
     Y = np.stack([y[1 + h : T - H + h] - y[1 : T - H] for h in range(1, H + 1)], axis=1)
-    assert_allclose(found, near(x, Y, shared, pull), rtol=1e-8, atol=1e-9)
+    expected = share * near(x, Y, shared, pull) + (1 - share) * shared
+    assert_allclose(found, expected, rtol=1e-8, atol=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["recursive", "drifting"])
 def test_one_step_weights_are_shrunk_and_iterated(rows, kind):
     one = 0.1 * np.random.default_rng(1).normal(size=FILTER.size)
     shared = FILTER.closed_loop(one, H)
-    found = Candidate(VIEW, LEVEL, kind).solve_near(rows.sums([LEVEL], H, 0, T, 1.0), shared, 30.0)
+    sums = rows.sums([LEVEL], H, 0, T, 1.0)
+    found = Candidate(VIEW, LEVEL, kind).solve_near(sums, shared, Pull(30.0))
     x, y = all_rows(rows.rows)[1 : T - 1], np.diff(rows.values)[1:, None]
     own = near(x, y, one[:, None], 30.0)[:, 0]
     assert_allclose(found, FILTER.closed_loop(own, H), rtol=1e-8, atol=1e-9)
@@ -58,6 +61,6 @@ def test_limits_of_shrinkage(rows, kind):
     shared = FILTER.closed_loop(np.full(FILTER.size, 0.1), H)
     candidate = Candidate(VIEW, LEVEL, kind, 1.0 if kind == "direct" else None)
     sums = rows.sums([LEVEL], H, 0, T, 1.0)
-    assert_allclose(candidate.solve_near(sums, shared, 1e15), shared, rtol=1e-9)
+    assert_allclose(candidate.solve_near(sums, shared, Pull(1e15)), shared, rtol=1e-9)
     nothing = rows.sums([LEVEL], H, 0, 1, 1.0)
-    assert_allclose(candidate.solve_near(nothing, shared, 30.0), shared, rtol=1e-12)
+    assert_allclose(candidate.solve_near(nothing, shared, Pull(30.0)), shared, rtol=1e-12)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -30,8 +30,24 @@ KINDS = ("direct", "recursive", "drifting")
 RIDGES = tuple(10.0 ** (k / 2) for k in range(-2, 11))
 """Ridges to choose from. Series are in units of their steps, so the entries of rows are about 1."""
 
-PULLS = (3000.0, 300.0, 30.0)
-"""Ridges on the difference between the weights of one series and those of all series."""
+
+class Pull(NamedTuple):
+    """How weights of one series are derived from its rows and from the weights of all series.
+
+    Attributes
+    ----------
+    ridge : float
+        Ridge on the difference between them.
+    share : float
+        Share of its own weights in the mean with those of all series.
+    """
+
+    ridge: Positive
+    share: Positive = 1.0
+
+
+PULLS = tuple(Pull(ridge, share) for share in (1.0, 0.5) for ridge in (3000.0, 300.0, 30.0))
+"""Choices for series with weights of their own."""
 
 Run = Callable[[str, Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 """Called with a stage, a function and its arguments; yields its results in their order."""
@@ -93,11 +109,14 @@ class Candidate:
             return direct(sums, (self.ridge,))[0]
         return recursive(sums, self.view.filter, self.kind == "drifting")
 
-    def solve_near(self, sums: Sums, shared: Array, pull: float) -> Array:
+    def solve_near(self, sums: Sums, shared: Array, pull: Pull) -> Array:
         """Return W (N', H) of one series, pulled to the weights of all series.
 
-        argmin_W ‖Y − X W‖² + pull ‖W − W_shared‖²
+        W_shared + share (W − W_shared),   W = argmin ‖Y − X W‖² + ridge ‖W − W_shared‖²
         """
+        return shared + pull.share * (self._own(sums, shared, pull.ridge) - shared)
+
+    def _own(self, sums: Sums, shared: Array, pull: float) -> Array:
         if self.kind == "direct":
             return _solve_near(expected(sums.ahead, sums.ahead_seen), shared, pull)
         filter = self.view.filter
@@ -274,7 +293,7 @@ def train(
     signals: Sequence[Signal],
     stops: Sequence[int],
     horizon: int,
-    pull: float | None = None,
+    pull: Pull | None = None,
     run: Run = THREADS,
 ) -> Ensemble:
     """Train candidates on the rows of all series before their stops, one series at a time.
@@ -295,7 +314,7 @@ def _train_view(
     signals: Sequence[Signal],
     stops: Sequence[int],
     horizon: int,
-    pull: float | None,
+    pull: Pull | None,
     candidates: Sequence[Candidate],
 ) -> list[Candidate]:
     """Train the candidates of one view."""

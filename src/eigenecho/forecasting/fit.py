@@ -15,7 +15,7 @@ from eigenecho.data.align import History
 from eigenecho.data.panel import Panel
 from eigenecho.errors import FewRowsWarning, Words, bad_argument, out_of_range, warn
 from eigenecho.forecasting.baselines import Baseline
-from eigenecho.forecasting.candidates import THREADS, Candidate, Ensemble, Run, train
+from eigenecho.forecasting.candidates import THREADS, Candidate, Ensemble, Pull, Run, train
 from eigenecho.forecasting.effects import Effects, learn_effects
 from eigenecho.forecasting.intervals import UNKNOWN, Bands
 from eigenecho.forecasting.prior import Mixture, Prior, fit_prior
@@ -25,7 +25,7 @@ from eigenecho.forecasting.signals import FADES, LARGEST_PERIOD, Measures, Signa
 from eigenecho.forecasting.validation import fewest, plan
 from eigenecho.forecasting.views import Filter, View, check_growth
 from eigenecho.threads import mapped, one_blas_thread
-from eigenecho.types import Array, Count, NonNegative, Positive
+from eigenecho.types import Array, Count, NonNegative
 
 LAST_VALUE = "last value"
 """Name of the view of a forecaster without trained candidates."""
@@ -71,7 +71,7 @@ def _train(
     candidates: Sequence[Candidate],
     signals: Sequence[Signal],
     config: ForecastConfig,
-    pull: float | None,
+    pull: Pull | None,
     run: Run,
 ) -> tuple[Effects, Ensemble]:
     """Estimate effects and train candidates on all rows."""
@@ -106,8 +106,8 @@ class FittedForecaster:
     config : ForecastConfig
     effects : Effects
     ensemble : Ensemble
-    pull : float or None
-        Ridge that pulls the weights of a series to those of all; None if series share weights.
+    pull : Pull or None
+        How series get weights of their own; None if they share weights.
     bands : Bands
         Validation errors.
     tried : int
@@ -120,7 +120,7 @@ class FittedForecaster:
     config: ForecastConfig
     effects: Effects
     ensemble: Ensemble
-    pull: Positive | None
+    pull: Pull | None
     bands: Bands
     tried: Count
     prior_share: NonNegative
@@ -182,10 +182,7 @@ class FittedForecaster:
 
     def as_prior(self, horizon: int) -> Prior:
         """Return the readouts of these series, for forecasts of other series."""
-        signals = self.measures.signals(self.panel)
-        rows = [len(signal) for signal in signals]
-        learned = learn_effects(signals, rows, self.config.periods, (False, True))
-        return fit_prior([learned.apply(s, len(s), 0) for s in signals], horizon)
+        return fit_prior(self.measures.signals(self.panel), horizon, self.config.season)
 
     @property
     def is_recursive(self) -> bool:

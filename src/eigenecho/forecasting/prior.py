@@ -46,7 +46,7 @@ LOOKBACK = 250
 """Number of last rows that errors and corrections are computed from, at most."""
 
 SEASONS = 2
-"""Number of seasons from which effects of the calendar are removed."""
+"""Number of seasons from which a seasonal profile is removed."""
 
 ROUNDING = 1e-9
 """Mean error, in units of the series, below which errors are equal."""
@@ -121,34 +121,41 @@ def weighted_steps(z: Array) -> Array:
 
 
 class _View(NamedTuple):
-    """A series, or its logarithms, without the effects of the calendar and of known columns.
+    """A series, or its logarithms, without the effects of known columns and its seasonal profile.
 
     Attributes
     ----------
     signal : Signal
     removed : RemovedEffects
+    profile : array (m,)
+        Seasonal profile; a single 0 if none is removed.
     z : array (T,)
     x : array (T, N)
     """
 
     signal: Signal
     removed: RemovedEffects
+    profile: Array
     z: Array
     x: Array
 
     @classmethod
-    def of(cls, signal: Signal, removed: RemovedEffects) -> _View:
+    def of(cls, signal: Signal, removed: RemovedEffects, rows: int, season: int = 1) -> _View:
+        """Return a view without the seasonal profile of the first rows."""
         z = signal.logarithms if removed.logarithm else signal.values
         if removed in signal.shifts:
             z = z - signal.shifts[removed][: len(z)]
-        return cls(signal, removed, z, weighted_steps(z))
+        profile = seasonal_profile(z[:rows], season)
+        z = z - profile[np.arange(len(z)) % season]
+        return cls(signal, removed, profile, z, weighted_steps(z))
 
     def forecast(self, W: Array, origins: Array, steps: Array) -> Array:
         """Return forecasts (…, O, S) of values by weights (…, N, S) for these steps."""
-        ahead = self.z[origins, None] + self.x[origins] @ W
+        rows = origins[:, None] + steps
+        ahead = self.z[origins, None] + self.x[origins] @ W + self.profile[rows % len(self.profile)]
         if self.removed in self.signal.shifts:
             shift = self.signal.shifts[self.removed]
-            ahead = ahead + shift[np.minimum(origins[:, None] + steps, len(shift) - 1)]
+            ahead = ahead + shift[np.minimum(rows, len(shift) - 1)]
         with np.errstate(over="ignore", invalid="ignore"):
             return self.signal.from_logarithms(ahead) if self.removed.logarithm else ahead
 
@@ -192,9 +199,11 @@ class Mixture(NamedTuple):
 
         Weights depend on errors up to ``judged`` steps ahead, whatever the horizon is.
         """
-        shifts = [r for r in signal.shifts if not r.calendar or rows > SEASONS * season]
-        removed = [RemovedEffects(False), RemovedEffects(True), *shifts]
-        views = [_View.of(signal, r) for r in removed if signal.has_logarithms or not r.logarithm]
+        removed = [RemovedEffects(False), RemovedEffects(True)]
+        removed += [effects for effects in signal.shifts if not effects.calendar]
+        used = [effects for effects in removed if signal.has_logarithms or not effects.logarithm]
+        seasons = {1, season} if rows >= SEASONS * season else {1}
+        views = [_View.of(signal, effects, rows, m) for effects in used for m in sorted(seasons)]
         readouts = [prior.readouts(view.removed.logarithm, horizon) for view in views]
         baselines = [Baseline("level"), Baseline("drift"), Baseline("damped"), Baseline("mean")]
         if rows > season > 1:
@@ -249,16 +258,40 @@ def _weights(errors: Array) -> Array:
     return weights / weights.sum()
 
 
+def seasonal_profile(z: Array, season: int) -> Array:
+    """Return the mean deviation from the trend at each row of a season (m,), shrunk towards 0.
+
+    The trend is a centred moving average over a season. The profile p has the variance of what
+    deviates from it, v, over the number of seasons n, besides its own: it is multiplied by
+    max(0, 1 − (v / n) / var p).
+    """
+    if season == 1:
+        return np.zeros(1)
+    half = season // 2
+    window = np.full(2 * half + 1, 1.0 / season)
+    window[[0, -1]] = (season - 2 * half + 1) / (2 * season) if season % 2 == 0 else 1 / season
+    deviations = z[half : len(z) - half] - np.convolve(z - z[0], window, "valid") - z[0]
+    places = (np.arange(len(deviations)) + half) % season
+    counts = np.maximum(np.bincount(places, minlength=season), 1)
+    profile = np.bincount(places, deviations, season) / counts
+    profile -= profile.mean()
+    noise = np.sum((deviations - profile[places]) ** 2) / max(len(deviations) - season, 1)
+    size = np.sum(profile**2) / (season - 1)
+    return profile * max(0.0, 1 - noise / counts.mean() / size) if size > 0 else profile
+
+
 # Readouts of a corpus ---------------------------------------------------------------------------
 
 
-def fit_prior(signals: Sequence[Signal], horizon: int) -> Prior:
-    """Return the prior of a corpus of series, without their effects of the calendar."""
+def fit_prior(signals: Sequence[Signal], horizon: int, season: int = 1) -> Prior:
+    """Return the prior of a corpus of series, without their seasonal profiles."""
 
     def adjusted(logarithm: bool) -> list[Array]:
-        used = [s for s in signals if s.has_logarithms or not logarithm]
-        calendar = RemovedEffects(logarithm, calendar=True)
-        return [_View.of(signal, calendar).z for signal in used if not signal.is_constant]
+        used = [s for s in signals if s.has_logarithms or (not logarithm and not s.is_constant)]
+        plain = RemovedEffects(logarithm)
+        return [
+            _View.of(s, plain, len(s), season if len(s) >= SEASONS * season else 1).z for s in used
+        ]
 
     return Prior(*(_fit_readouts(adjusted(logarithm), horizon) for logarithm in (False, True)))
 

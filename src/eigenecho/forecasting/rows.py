@@ -132,7 +132,9 @@ class ViewRows:
             return self.signal.from_logarithms(forecasts) if self.view.logarithm else forecasts
 
     def unit(self, stop: int) -> float:
-        """Return the mean step before row ``stop``, by which sums of rows are scaled."""
+        """Return the mean step before row ``stop``, or the deviation: the unit of sums."""
+        if self.view.by_deviation and (deviation := float(np.std(self.values[:stop]))) > 0:
+            return deviation
         return float(self.rows.head[max(stop - 1, 0), 0]) or self.step
 
     def sums(

@@ -14,10 +14,17 @@ from eigenecho import spectra
 from eigenecho.checks import check_count, check_known
 from eigenecho.errors import Words, bad_argument
 from eigenecho.forecasting.baselines import Baseline
-from eigenecho.forecasting.candidates import PULLS, STRATEGIES, Candidate, Run, trimmed_mean
+from eigenecho.forecasting.candidates import (
+    PULLS,
+    STRATEGIES,
+    Candidate,
+    Pull,
+    Run,
+    trimmed_mean,
+)
 from eigenecho.forecasting.effects import learn_effects
 from eigenecho.forecasting.intervals import Bands
-from eigenecho.forecasting.prior import FIRST, NO_PRIOR, Prior
+from eigenecho.forecasting.prior import FIRST, NO_PRIOR, ROUNDING, Prior
 from eigenecho.forecasting.rows import Sums, ViewRows
 from eigenecho.forecasting.seasons import whole_periods
 from eigenecho.forecasting.signals import RemovedEffects, Signal, moving_series
@@ -49,6 +56,9 @@ MOST_PERIODS = 20
 
 FEWEST, MOST = 5, 60
 """Number of views that members may always have, and largest number of members."""
+
+VARIED = 2
+"""Number of the best views of long series of which variants are tried."""
 
 OPTIMISM = 1.15
 """Factor by which errors of candidates grow on other rows than those that they were selected on."""
@@ -125,8 +135,8 @@ class Selection(NamedTuple):
     ----------
     candidates : list of Candidate
         Best first.
-    pull : float or None
-        Ridge that pulls the weights of a series to those of all; None if series share weights.
+    pull : Pull or None
+        How series get weights of their own; None if they share weights.
     bands : Bands or None
         Validation errors of the ensemble; None if nothing was observed.
     tried : int
@@ -136,7 +146,7 @@ class Selection(NamedTuple):
     """
 
     candidates: Sequence[Candidate]
-    pull: float | None = None
+    pull: Pull | None = None
     bands: Bands | None = None
     tried: int = 0
     prior_share: float = 1.0
@@ -157,6 +167,14 @@ def select_candidates(signals: Sequence[Signal], config: ForecastConfig, run: Ru
     score = partial(data.score, baselines=baselines, strategy=config.strategy)
     # The order of the views, not of their completion, decides between equal candidates.
     scored = list(chain.from_iterable(run("choosing", score, views)))
+    if rows >= LONG:
+        ranked = sorted(scored, key=lambda s: s.error)
+        best_views = list(dict.fromkeys(s.candidate.view for s in ranked))[:VARIED]
+        nearby = chain.from_iterable(
+            variants(v, rows, config, len(data.signals)) for v in best_views
+        )
+        more = [view for view in dict.fromkeys(nearby) if view not in views]
+        scored += chain.from_iterable(run("choosing", score, more))
     best = keep_best(data, scored, sum(len(signals[i]) for i in moving_series(signals)))
     if not best:
         return Selection([], bands=_bands_of_prior(signals, config))
@@ -218,6 +236,18 @@ def candidate_views(data: ValidationData, rows: int, config: ForecastConfig) -> 
     return views
 
 
+def variants(view: View, rows: int, config: ForecastConfig, series: int) -> list[View]:
+    """Return views that differ in one property: slow modes, or the weights of series."""
+    found = []
+    if config.spectrum is None:
+        seasons = () if view.removed.calendar else config.seasons
+        rings = candidate_spectra(rows, seasons, with_slow=False)[view.name]
+        found.append(replace(view, filter=Filter(view.filter.memory, rings)))
+    if series > 1:
+        found.append(replace(view, by_deviation=True))
+    return found
+
+
 def baselines_for(rows: int, seasons: Sequence[int]) -> list[Baseline]:
     """Return the baselines that direct readouts correct."""
     baselines = [Baseline("level")]
@@ -250,19 +280,17 @@ def keep_best(
 def _select_share(
     data: ValidationData, forecasts: list[Array], rows: int, config: ForecastConfig
 ) -> tuple[float, list[Array]]:
-    """Return the share of the prior, and the forecasts with it.
+    """Return the share of the prior in the mean with the candidates, and this mean.
 
-    The mean is taken unless one of both is clearly better.
+    Both are weighted by the inverse squares of their errors. The prior does not see other series.
     """
-    if rows > PRIOR_ROWS:
+    error = data.error(forecasts)
+    if rows > PRIOR_ROWS or config.multivariate or error < ROUNDING:
         return 0.0, forecasts
     by_prior = data.forecasts_of_prior(config.prior, config.season)
-    error, error_of_prior = data.error(forecasts), data.error(by_prior)
-    if error > error_of_prior * (1 + data.doubt):
-        return 1.0, by_prior
-    if error_of_prior > error * (1 + data.doubt) * OPTIMISM:
-        return 0.0, forecasts
-    return 0.5, [(a + b) / 2 for a, b in zip(forecasts, by_prior, strict=True)]
+    ratio = data.error(by_prior) / (OPTIMISM * error)
+    share = 1 / (1 + ratio**2)
+    return share, [a + share * (b - a) for a, b in zip(forecasts, by_prior, strict=True)]
 
 
 def _combine(forecasts: Sequence[Sequence[Array]]) -> list[Array]:
@@ -272,7 +300,7 @@ def _combine(forecasts: Sequence[Sequence[Array]]) -> list[Array]:
 
 def _select_pull(
     data: ValidationData, candidates: Sequence[Candidate], shared: list[Array], sharing: str
-) -> tuple[float | None, list[Array]]:
+) -> tuple[Pull | None, list[Array]]:
     """Return the pull with the smallest error of the best few candidates, and its forecasts."""
     if len(data.signals) == 1 or sharing == "shared":
         return None, shared
@@ -294,7 +322,7 @@ def _forecasts_by_pull(data: ValidationData, candidate: Candidate) -> list[list[
         return [data.forecasts(rows, candidate.baseline, weights)] * (1 + len(PULLS))
     shared = [candidate.solve(fold) for fold in merge_series(sums)]
 
-    def own(folds: Sequence[Sums], pull: float) -> list[Array]:
+    def own(folds: Sequence[Sums], pull: Pull) -> list[Array]:
         return [candidate.solve_near(*fold, pull) for fold in zip(folds, shared, strict=True)]
 
     choices = [[shared] * len(rows)]

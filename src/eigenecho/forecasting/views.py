@@ -65,7 +65,7 @@ class Filter:
 
     @property
     def keep(self) -> float:
-        """Factor a by which the level is multiplied at each step."""
+        """Share a of the level that stays."""
         return float(np.exp(-1 / self.memory)) if self.memory > 0 else 0.0
 
     @property
@@ -125,7 +125,7 @@ def steps_so_far(y: Array) -> Array:
 
 
 def check_growth(spectrum: Spectrum, rows: int, name: str = "spectrum") -> None:
-    """Raise an error if states overflow within a number of rows."""
+    """Raise an error if states overflow within so many rows."""
     if spectrum.radius > 1 and np.log(spectrum.radius) * rows > LARGEST_GROWTH:
         raise bad_argument(
             name, spectrum, f"modes that do not overflow within {rows} rows",
@@ -150,6 +150,9 @@ class View:
     alone : bool
         Train each series on its own rows only. Its past columns are then the other series, and a
         column that leads one series need not lead another.
+    by_deviation : bool
+        Divide series by their standard deviations instead of their mean steps before their sums are
+        added up, so that weights depend less on series with large swings.
     """
 
     name: str
@@ -157,6 +160,7 @@ class View:
     removed: RemovedEffects = PLAIN
     side: Filter | None = None
     alone: bool = False
+    by_deviation: bool = False
 
     @property
     def logarithm(self) -> bool:
@@ -169,18 +173,20 @@ class View:
         return self.removed.known or self.removed.calendar
 
 
-def candidate_spectra(rows: int, seasons: Sequence[int]) -> dict[str, Spectrum]:
-    """Return spectra for series of a given length with these seasons, by name.
+def candidate_spectra(
+    rows: int, seasons: Sequence[int], with_slow: bool = True
+) -> dict[str, Spectrum]:
+    """Return spectra for series of so many rows with these seasons, by name.
 
-    Rings as long as the seasons, small rings, and slow modes.
+    Rings as long as the seasons, small rings, and slow modes, which rings can be without.
     """
     slowest = _radius(_longest_memory(rows, seasons))
-    slow = spectra.time_constants(SLOW, sr=slowest, shortest=2.0)
+    slow = [spectra.time_constants(SLOW, sr=slowest, shortest=2.0)] if with_slow else []
     small = int(np.clip(rows // 8, 4, 12))
     if rows >= LONG:
         return _long_spectra(seasons, small, slow)
     many = 2 * int(np.clip(rows // 12, 3, 30))
-    # Slow modes next to a law that contains the slowest one itself.
+    # Slow modes beside a law that has the slowest one itself.
     slower = spectra.time_constants(SLOW, sr=0.999 * slowest, shortest=2.0)
     named = {
         "short": _join(
@@ -191,10 +197,10 @@ def candidate_spectra(rows: int, seasons: Sequence[int]) -> dict[str, Spectrum]:
     for season in seasons:
         if not 2 <= season <= LONGEST or 4 * season > rows:
             continue
-        named[f"season {season}"] = _join(_ring(season, 2 * season), slow)
+        named[f"season {season}"] = _join(_ring(season, 2 * season), *slow)
         named[f"season {season}, short"] = _seasonal(season, small, slow)
         if 8 * season <= rows and 2 * season <= LONGEST:
-            named[f"two seasons {season}"] = _join(_ring(2 * season, 3 * season), slow)
+            named[f"two seasons {season}"] = _join(_ring(2 * season, 3 * season), *slow)
     return named
 
 
@@ -208,7 +214,9 @@ def _longest_memory(rows: int, seasons: Sequence[int]) -> float:
     return longest * ASIDE if is_taken else longest
 
 
-def _long_spectra(seasons: Sequence[int], small: int, slow: Spectrum) -> dict[str, Spectrum]:
+def _long_spectra(
+    seasons: Sequence[int], small: int, slow: Sequence[Spectrum]
+) -> dict[str, Spectrum]:
     fitting = [season for season in seasons if 2 <= season <= LONGEST]
     longest = max(fitting, default=1)
     modes = LONGEST // longest * longest
@@ -216,16 +224,16 @@ def _long_spectra(seasons: Sequence[int], small: int, slow: Spectrum) -> dict[st
     if fitting and fitting[0] < modes:
         named[f"season {fitting[0]}, short"] = _seasonal(fitting[0], small, slow)
     return named | {
-        "half as long": _join(_ring(modes // 2, 0.6 * modes), slow),
-        "long": _join(_ring(modes, 0.6 * modes), slow),
-        "long, slower": _join(_ring(modes, 1.2 * modes), slow),
-        "long, slowest": _join(_ring(modes, 2.4 * modes), slow),
+        "half as long": _join(_ring(modes // 2, 0.6 * modes), *slow),
+        "long": _join(_ring(modes, 0.6 * modes), *slow),
+        "long, slower": _join(_ring(modes, 1.2 * modes), *slow),
+        "long, slowest": _join(_ring(modes, 2.4 * modes), *slow),
     }
 
 
-def _seasonal(season: int, small: int, slow: Spectrum) -> Spectrum:
+def _seasonal(season: int, small: int, slow: Sequence[Spectrum]) -> Spectrum:
     """Return a ring as long as a season, a small one, and slow modes."""
-    return _join(_ring(season, 3 * season), spectra.ring(small + 1, sr=0.8), slow)
+    return _join(_ring(season, 3 * season), spectra.ring(small + 1, sr=0.8), *slow)
 
 
 def _join(*parts: Spectrum) -> Spectrum:
