@@ -308,8 +308,8 @@ def evidence(X, y, alpha):
 def filled(values, season):
     """Return a series (T,) from its first observation on, with filled gaps, and its first row.
 
-    Each gap is filled from the row before, by the step one season earlier if both of its ends were
-    observed, otherwise by the mean step between the first and the last observation so far.
+    The deviation of a missing row from the row one season earlier, plus the mean growth so far, is
+    0.7 times that of the row before. In the first season, the mean step so far is added instead.
     """
     start = 0
     while np.isnan(values[start]):
@@ -320,13 +320,13 @@ def filled(values, season):
         if not np.isnan(value):
             results.append(value)
             continue
-        ago = [t - season - 1, t - season]
-        if season > 1 and ago[0] >= 0 and not np.isnan(seen[ago]).any():
-            step = seen[ago[1]] - seen[ago[0]]
+        last = max(s for s in range(t) if not np.isnan(seen[s]))
+        step = (seen[last] - seen[0]) / max(last, 1)
+        if season == 1 or t <= season:
+            results.append(results[-1] + step)
         else:
-            last = max(s for s in range(t) if not np.isnan(seen[s]))
-            step = (seen[last] - seen[0]) / max(last, 1)
-        results.append(results[-1] + step)
+            usual, usual_before = (results[t - i - season] + season * step for i in (0, 1))
+            results.append(usual + 0.7 * (results[t - 1] - usual_before))
     return np.array(results), start
 
 

@@ -25,6 +25,9 @@ LARGEST_PERIOD = 2**31
 LARGEST_LOGARITHM = 700.0
 """Logarithm above which a forecast overflows."""
 
+PERSISTENCE = 0.7
+"""Share of the deviation from the season before that remains after one row of a gap."""
+
 NONE = np.zeros((0, 0))
 
 
@@ -137,20 +140,22 @@ def mean_step(values: Array) -> float:
 def fill_gaps(values: Array, season: int = 1) -> Signal:
     """Return a series (T,), whose missing observations are NaN, filled from earlier rows only.
 
-    The value of a missing row is the previous value plus the step observed one season before, or
-    plus the mean step observed so far.
+    With g the mean step observed so far, d(t) = y(t) − y(t − season) − season · g is the deviation
+    from the expected growth over a season. In a gap, d(t) = PERSISTENCE · d(t − 1). Without an
+    earlier season, the value of a missing row is the previous value plus g.
     """
     observed = ~np.isnan(values)
     start = int(np.argmax(observed)) if observed.any() else len(values)
     filled, observed = values[start:].copy(), observed[start:]
     last = np.maximum.accumulate(np.where(observed, np.arange(len(filled)), 0))
     for t in np.flatnonzero(~observed):
+        growth = (filled[last[t]] - filled[0]) / max(last[t], 1)
         before = t - season
-        if season > 1 and before > 0 and observed[before] and observed[before - 1]:
-            step = filled[before] - filled[before - 1]
+        if season > 1 and before > 0:
+            expected = filled[before - 1 : before + 1] + season * growth
+            filled[t] = expected[1] + PERSISTENCE * (filled[t - 1] - expected[0])
         else:
-            step = (filled[last[t]] - filled[0]) / max(last[t], 1)
-        filled[t] = filled[t - 1] + step
+            filled[t] = filled[t - 1] + growth
     return Signal(filled, observed, start)
 
 
