@@ -160,4 +160,5 @@ def test_gaps_are_filled_by_the_season(y):
     y[20, 0] = np.nan
     panel = read(y[:, 0])
     (signal,) = Measures.of(panel, 7, multivariate=False).signals(panel)
-    assert signal.values[20] == y[19, 0] + (y[13, 0] - y[12, 0])
+    grown = y[12:14, 0] + 7 * (y[19, 0] - y[0, 0]) / 19
+    assert signal.values[20] == pytest.approx(grown[1] + 0.7 * (y[19, 0] - grown[0]))
