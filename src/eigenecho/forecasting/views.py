@@ -65,7 +65,7 @@ class Filter:
 
     @property
     def keep(self) -> float:
-        """Share a of the level that stays."""
+        """Factor a by which the level is multiplied at each step."""
         return float(np.exp(-1 / self.memory)) if self.memory > 0 else 0.0
 
     @property
@@ -125,7 +125,7 @@ def steps_so_far(y: Array) -> Array:
 
 
 def check_growth(spectrum: Spectrum, rows: int, name: str = "spectrum") -> None:
-    """Raise an error if states overflow within so many rows."""
+    """Raise an error if states overflow within a number of rows."""
     if spectrum.radius > 1 and np.log(spectrum.radius) * rows > LARGEST_GROWTH:
         raise bad_argument(
             name, spectrum, f"modes that do not overflow within {rows} rows",
@@ -176,7 +176,7 @@ class View:
 def candidate_spectra(
     rows: int, seasons: Sequence[int], with_slow: bool = True
 ) -> dict[str, Spectrum]:
-    """Return spectra for series of so many rows with these seasons, by name.
+    """Return spectra for series of a given length with these seasons, by name.
 
     Rings as long as the seasons, small rings, and slow modes, which rings can be without.
     """
@@ -186,7 +186,7 @@ def candidate_spectra(
     if rows >= LONG:
         return _long_spectra(seasons, small, slow)
     many = 2 * int(np.clip(rows // 12, 3, 30))
-    # Slow modes beside a law that has the slowest one itself.
+    # Slow modes next to a law that contains the slowest one itself.
     slower = spectra.time_constants(SLOW, sr=0.999 * slowest, shortest=2.0)
     named = {
         "short": _join(
