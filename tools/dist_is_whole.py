@@ -44,18 +44,17 @@ print(f"eigenecho {eigenecho.__version__}: {count} public names")
 
 def check_wheel(wheel: Path) -> list[str]:
     """Return the problems of a wheel before it is installed."""
-    names = zipfile.ZipFile(wheel).namelist()
-    problems = [
-        f"{wheel.name}: {name} does not belong there" for name in names if UNWANTED.search(name)
-    ]
+    names = set(zipfile.ZipFile(wheel).namelist())
+    wanted = {"eigenecho/py.typed", "eigenecho/__init__.py", "eigenecho/forecasting/prior.npz"}
+    templates = sorted((ROOT / "src").rglob("templates/*"))
+    wanted |= {str(path.relative_to(ROOT / "src")) for path in templates if path.is_file()}
+    unwanted = sorted(name for name in names - wanted if UNWANTED.search(name))
+    problems = [f"{wheel.name}: {name} does not belong there" for name in unwanted]
     size = wheel.stat().st_size
     print(f"{wheel.name}: {len(names)} files, {size / 1000:.0f} kB")
     if size > LARGEST:
         problems.append(f"{wheel.name}: {size} bytes, more than {LARGEST}")
-    wanted = {"eigenecho/py.typed", "eigenecho/__init__.py"}
-    templates = sorted((ROOT / "src").rglob("templates/*"))
-    wanted |= {str(path.relative_to(ROOT / "src")) for path in templates if path.is_file()}
-    return problems + [f"{wheel.name}: {name} is missing" for name in sorted(wanted - set(names))]
+    return problems + [f"{wheel.name}: {name} is missing" for name in sorted(wanted - names)]
 
 
 def check_source(archive: Path) -> list[str]:
