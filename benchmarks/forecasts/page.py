@@ -56,7 +56,7 @@ def summarise(results: Summary) -> str:
 
 def overall(results: Summary) -> str:
     """Return a table with one row per method, best first."""
-    head = f"| method | MASE | much worse | coverage of {COVERAGE:.0%} intervals | deviation of expected error | seconds per fit | failures |"  # noqa: E501
+    head = f"| method | MASE | much worse | coverage of {COVERAGE:.0%} intervals | deviation of expected error | CPU seconds per fit | failures |"  # noqa: E501
     return "\n".join([head, "|---|" + 6 * "---:|", *map(_row, results.lines), ""])
 
 

@@ -316,7 +316,7 @@ def changed(frame, row, column, value):
         (series(DAYS).astype(object).astype("string"), "dtype string"),
         (series(DAYS).astype("category"), "dtype category"),
         (wide(DAYS).assign(b="x"), "column 'b'"),
-        (wide(DAYS).assign(b=DAYS), "dtype datetime64[us] in column 'b'"),
+        (wide(DAYS).assign(b=DAYS), f"dtype {DAYS.dtype} in column 'b'"),
         (wide(DAYS).assign(b=np.inf), "infinity in row 0, column 'b'"),
         (wide(DAYS).assign(b=np.nan), "nothing but NaN in series 'b'"),
         (changed(long(DAYS), 50, "y", np.inf), "infinity in row 50, column 'y'"),
