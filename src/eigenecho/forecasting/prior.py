@@ -57,8 +57,8 @@ STEPS = 8
 PULL = 30.0
 """Ridge on the difference between the readout of a series and that of the corpus."""
 
-NEGLIGIBLE = 1e-6
-"""Weight below which a forecast is left out."""
+NEGLIGIBLE, TINY = 1e-6, 1e-12
+"""Weight below which readouts are left out, and the smallest weight of a simple method."""
 
 READOUTS, PER_READOUT = 8, 20
 """Largest number of readouts, and number of series of a corpus for each."""
@@ -230,17 +230,22 @@ class Mixture(NamedTuple):
             if (total := float(part.sum())) > NEGLIGIBLE:
                 mean = np.tensordot(part / total, W, 1)
                 mixed.append((view, view.corrected(mean, rows), total))
-        return cls(signal, mixed, list(zip(baselines, parts[-1].tolist(), strict=True)), horizon)
+        simple = np.maximum(parts[-1], TINY)  # they never overflow
+        return cls(signal, mixed, list(zip(baselines, simple.tolist(), strict=True)), horizon)
 
     def forecast(self, origins: Array) -> Array:
-        """Return values (O, H) after the origins."""
+        """Return values (O, H) after the origins, without forecasts that overflow."""
         y, steps = self.signal.values, np.arange(1, self.horizon + 1)
-        total = np.zeros((len(origins), self.horizon))
-        for view, W, weight in self.readouts:
-            total += weight * view.forecast(W, origins, steps)
-        for baseline, weight in self.baselines:
-            total += weight * baseline.forecast(y, y, origins, self.horizon)
-        return total
+        forecasts = [
+            (view.forecast(W, origins, steps), weight) for view, W, weight in self.readouts
+        ]
+        forecasts += [(b.forecast(y, y, origins, self.horizon), w) for b, w in self.baselines]
+        total, weights = np.zeros((2, len(origins), self.horizon))
+        for values, weight in forecasts:
+            finite = np.isfinite(values)
+            total += weight * np.where(finite, values, 0.0)
+            weights += weight * finite
+        return total / weights
 
 
 def _ahead(signal: Signal, z: Array, rows: int, origins: Array, steps: Array) -> Array:
