@@ -20,6 +20,8 @@
   of a series may be shrunk to those of all series. An ensemble is a trimmed mean of candidates.
 - ``validation``, ``selection``: candidates are scored by forecasts of rows that they were not
   trained on; those whose errors are close to the smallest one form the ensemble.
+- ``prior``: forecasts of short series by readouts of other series and simple methods, weighted by
+  their past errors. Their mean with the ensemble is weighted by validation errors.
 - ``intervals``: validation errors by step ahead, scaled to each series of a panel.
 - ``fit``: selection and training in one function, and its result, which forecasts after any row of
   any series.
