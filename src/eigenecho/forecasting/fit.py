@@ -1,4 +1,4 @@
-"""Fitting a forecaster, and the result, which forecasts after any row of any series."""
+"""Training of a forecaster, and the fitted forecaster, which forecasts from any row."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ ANCHOR = 100
 """Number of rows after which a series that was not fitted is scaled for the first time."""
 
 STEP = 0.1
-"""Step of a series relative to its mean, if no step was observed in any series."""
+"""Assumed step of a series relative to its mean if all series are constant."""
 
 MEMBERS, ORIGINS = 5, 12
-"""Maximum number of members and origins that training errors of a series are computed for."""
+"""Maximum numbers of members and origins that are used to compute training errors of a series."""
 
 BYTES = 48
-"""Bytes for each step of the horizon that the smallest forecaster needs."""
+"""Memory of the smallest forecaster, in bytes per step of the horizon."""
 
 GROWTH = 1.25
 """Factor between the numbers of rows at which a series is scaled again."""
@@ -79,7 +79,7 @@ def _train(
     if not config.refit:
         plans = [plan(len(signal), config.horizon, config.validation) for signal in signals]
         stops = [len(s) if p is None else p.kept for s, p in zip(signals, plans, strict=True)]
-    # Candidates decide on logarithms: later rows, or series that were not validated, may have none.
+    # The candidates determine whether logarithms are used, even if some rows or series have none.
     logarithms = sorted({candidate.view.logarithm for candidate in candidates})
     learned = learn_effects(signals, stops, config.periods, logarithms)
     shifted = [learned.apply(s, stop, 0) for s, stop in zip(signals, stops, strict=True)]
@@ -113,7 +113,7 @@ class FittedForecaster:
     tried : int
         Number of candidates that were scored.
     prior_share : float
-        Share of the forecasts of the prior in the mean with those of the ensemble.
+        Weight of the prior in the average with the ensemble, between 0 and 1.
     """
 
     panel: Panel
@@ -128,7 +128,7 @@ class FittedForecaster:
     def check(self) -> None:
         """Raise if parts of a file are inconsistent."""
         if self.config.multivariate and not self.panel.form.shared:
-            raise bad_argument("multivariate", True, "False for series with rows of their own")
+            raise bad_argument("multivariate", True, "False for series with different rows")
         check_floats(self.bands.growth, "growth", self.config.horizon)
         check_floats(self.bands.means, "means", len(self.panel))
         if self.prior_share > 1:
@@ -141,7 +141,7 @@ class FittedForecaster:
     def _check_effects(self) -> None:
         effects, periods, known = self.effects, self.config.periods, len(self.panel.known_names)
         if not all(1 < p <= LARGEST_PERIOD for p in periods) or effects.periods != periods:
-            raise bad_argument("periods", periods, f"rows, above 1 and up to {LARGEST_PERIOD}")
+            raise bad_argument("periods", periods, f"numbers of rows > 1, up to {LARGEST_PERIOD}")
         self._check_filter(effects.filter, "effects")
         if len(set(effects.removed)) < len(effects.removed):
             raise bad_argument("removed", effects.removed, "different effects")
@@ -161,7 +161,7 @@ class FittedForecaster:
             if not past:
                 raise bad_argument("side", view.side, "None without past columns")
         if view.alone != (multivariate and view.side is not None):
-            raise bad_argument("alone", view.alone, "True if the view shows a series the others")
+            raise bad_argument("alone", view.alone, "True if the view includes other series")
         if view.removes and view.removed not in self.effects.removed:
             raise bad_argument("removed", tuple(view.removed), "effects with weights")
         if len(member.own) != len(panel) * (view.alone or self.pull is not None):
@@ -201,7 +201,7 @@ class FittedForecaster:
 
     @cached_property
     def _relative_step(self) -> float:
-        """Median step of the series that move, relative to their mean absolute value."""
+        """Median step of the series that change, relative to their mean absolute value."""
         levels = np.array([np.nanmean(np.abs(h.values)) for h in self.panel.histories])
         moving = self.measures.units > 0
         return (
@@ -210,7 +210,7 @@ class FittedForecaster:
 
     @cached_property
     def _has_long(self) -> bool:
-        """True if a series that moves is long enough for a validation split."""
+        """True if a series that changes is long enough for a validation split."""
         units = self.measures.units
         return any(
             u and not self._is_short(h) for u, h in zip(units, self.panel.histories, strict=True)
@@ -222,7 +222,7 @@ class FittedForecaster:
     def _error_unit(self, history: History) -> float:
         """Return the unit of the errors of a series; 0 if it is long and constant.
 
-        If a short series never moved, the usual step is taken as if it had been observed once.
+        If a short series never changed, its unit is computed as if it had one step of usual size.
         """
         signal = fill_gaps(history.values, self.measures.season)
         signal = self.measures.in_unit(signal, history.name, len(history))
@@ -319,7 +319,7 @@ class FittedForecaster:
         origins: Array,
         number: int | None,
     ) -> Array:
-        """Return the mean (O, H) of the ensemble and of the prior, by its share."""
+        """Return the weighted average (O, H) of the forecasts of the ensemble and of the prior."""
         share, horizon = self.prior_share, self.config.horizon
         values = np.zeros((len(origins), ensemble.horizon))
         if share < 1:
@@ -334,14 +334,14 @@ class FittedForecaster:
     ) -> Array:
         """Return quantiles (H, Q) around a forecast (H,).
 
-        Those of a long constant series equal the forecast.
+        The quantiles of a long constant series equal the forecast.
         """
         history = panel.histories[series]
         unit, steps = self._error_unit(history), float(np.inf)
         if not unit:
             return np.repeat(forecast[:, None], len(levels), axis=1)
         if self._is_short(history) and (self._has_long or not self.bands.ratios.size):
-            # The errors are those of longer series, whose units are better known, or assumed.
+            # The errors are assumed, or from longer series, whose units are more accurate.
             observed = history.values[~np.isnan(history.values)]
             steps = len(observed) - 1 if np.ptp(observed) else UNKNOWN
         bands = self.bands.of_series(self.measures.numbers.get(history.name))
@@ -382,7 +382,7 @@ class FittedForecaster:
 
 
 def _last_origins(history: History, horizon: int) -> Array:
-    """Return some of the last rows that are followed by the rows of a forecast."""
+    """Return some of the last origins whose forecasts end within the series."""
     last = len(history) - 1 - horizon
     first = max(min(int(len(history) / GROWTH), last - horizon), history.start)
     return (
@@ -395,10 +395,10 @@ def _last_origins(history: History, horizon: int) -> Array:
 def checkpoints(rows: Array, anchor: int) -> Array:
     """Return the number of rows from which units and the calendar are estimated.
 
-        anchor · GROWTHᵏ,   the largest that is not above
+        the largest anchor · GROWTHᵏ ≤ rows,   k integer
 
-    At the end of the fit these are all rows of the fit. A checkpoint does not depend on other
-    origins.
+    For the last row of the fit, this is the number of rows of the fit. A checkpoint does not depend
+    on other origins.
     """
     anchor = max(anchor, 1)
     k = np.floor(np.log(rows / anchor) / np.log(GROWTH) + 1e-9)
@@ -406,9 +406,9 @@ def checkpoints(rows: Array, anchor: int) -> Array:
 
 
 def clip_at_zero(results: Array, values: Array, rows: Array) -> Array:
-    """Return results (O, H) after rows (O,) of a series (T,) that may contain NaN.
+    """Return results (O, H), limited to ≥ 0 if no value up to their row is negative.
 
-    They are not negative if no value up to their row is.
+    ``rows`` (O,) are rows of the series ``values`` (T,), which may contain NaN.
     """
     bounded = np.fmin.accumulate(values)[rows] >= 0
     return np.where(bounded[:, None], np.maximum(results, 0.0), results)

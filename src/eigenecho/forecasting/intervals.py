@@ -13,25 +13,25 @@ from eigenecho.errors import Words, bad_argument
 from eigenecho.types import Array, GappyPositiveArray, NonNegativeArray, Positive, PositiveArray
 
 FEW = 0.25
-"""Share of a block by which quantiles are raised. With it, intervals of series with four or five
+"""Quantile levels are multiplied by 1 + FEW / blocks. With this value, intervals from four or five
 blocks had the nominal coverage on a hundred separate series."""
 
 ROWS = 3
-"""Number of rows of a block, at least: candidates were selected by the same few errors."""
+"""Minimum number of rows of a block, because the same few errors were used for the selection."""
 
 SHAPE = 4.0
-"""Number of blocks of errors whose squares grow with √h that are added to the errors by step."""
+"""Weight, in blocks, of mean squares ∝ √h in the average with the mean squares by step."""
 
 MIXED, DEGREES = 3.0, 1.5
-"""Number of blocks with which half of a quantile is that of a t distribution, and the degrees of
-freedom of this distribution for each block. These and ``SHAPE`` gave intervals of 19 to 60 rows
-the nominal coverage on simulated series used for nothing else."""
+"""Weight, in blocks, of the quantiles of a t distribution in the average with those of the errors,
+and degrees of freedom of this distribution per block. With these values and ``SHAPE``, intervals
+from 19 to 60 rows had the nominal coverage on simulated series that were not used otherwise."""
 
 UNKNOWN = 4.0
-"""Degrees of freedom of this distribution for a unit that is not from steps of the series."""
+"""Degrees of freedom if the unit is not estimated from the steps of the series."""
 
 SMALLEST = 1e-3
-"""Lower bound of error scales, relative to the largest: some series are forecast exactly."""
+"""Lower bound of error scales relative to the largest, since some series are forecast exactly."""
 
 GAUSSIAN = np.pi / 2 - 1
 """var|e| / (mean|e|)² of a Gaussian error."""
@@ -50,7 +50,7 @@ class Bands:
     relative : bool
         True if errors are factors.
     blocks : float
-        Number of horizons, of ``ROWS`` rows or more, that the errors are from.
+        Number of blocks of errors; a block is a horizon, or ``ROWS`` rows if that is longer.
     means : array (S,)
         Mean absolute error of each series over all steps, in its unit; NaN before ``complete`` if
         the series was not validated.
@@ -108,7 +108,7 @@ class Bands:
 
     @classmethod
     def unknown(cls, series: int, horizon: int) -> Bands:
-        """Return the errors of a random walk, for a number of series without any errors."""
+        """Return the bands of random walks, for series without validation errors."""
         growth = np.sqrt(np.arange(1.0, horizon + 1))
         means = np.full(series, growth.mean() * np.sqrt(2 / np.pi))
         return cls(growth, np.zeros(0), False, 1.0, means)
@@ -150,15 +150,18 @@ class Bands:
         return replace(self, growth=growth[:horizon])
 
     def quantile(self, level: float, forecast: Array, unit: float, steps: float = np.inf) -> Array:
-        """Return the quantile at each step, (H,); ``steps`` is the number that the unit is from."""
+        """Return the quantile at each step, (H,).
+
+        ``steps`` is the number of steps of the series from which its unit was estimated.
+        """
         share = abs(2 * level - 1)
         tail = 0.5 + share / 2
         if not self.ratios.size:
             width = stdtrit(steps if steps < np.inf else UNKNOWN, tail)
         else:
-            # A sample is enough for the size of t, since the ratios are sorted.
+            # Since the ratios are sorted, a regular sample is enough to scale the t distribution.
             sample = self.ratios[len(self.ratios) // 2000 // 2 :: len(self.ratios) // 2000 + 1]
-            # The largest error is not yet among those of a few blocks.
+            # Quantiles of a few blocks are too small, because large errors are rare.
             place = min(share * (1 + FEW / self.blocks), 1.0) * (len(self.ratios) - 1)
             low, high = self.ratios[int(place)], self.ratios[int(np.ceil(place))]
             own = low + (place - int(place)) * (high - low)
@@ -174,7 +177,7 @@ class Bands:
 def _errors(
     forecasts: Sequence[Array], truths: Sequence[Array], units: Sequence[float], relative: bool
 ) -> tuple[list[Array], list[Array]]:
-    """Return absolute errors of series in their units, and these or those of logarithms."""
+    """Return absolute errors in units of the series, and those of logarithms if ``relative``."""
     absolute, errors = [], []
     for forecast, truth, unit in zip(forecasts, truths, units, strict=True):
         absolute.append(np.abs(forecast - truth) / (unit or 1.0))
@@ -188,7 +191,7 @@ def _errors(
 
 
 def _mix(squares: Array, blocks: float) -> Array:
-    """Return mean squares by step (H,), drawn to their usual shape if they are of few blocks."""
+    """Return mean squares by step (H,), shrunk towards their usual shape if blocks are few."""
     shape = np.sqrt(np.arange(1, len(squares) + 1))
     return (blocks * squares + SHAPE * np.mean(squares / shape) * shape) / (blocks + SHAPE)
 
@@ -203,7 +206,7 @@ def _column_means(squares: Array) -> Array:
 
 
 def _smooth(sizes: Array) -> Array:
-    """Return sizes that hardly shrink from step to step and are never zero."""
+    """Return sizes (H,) that decrease less from step to step and are never zero."""
     grown = np.maximum.accumulate(sizes)
     smooth = (sizes + grown) / 2
     return np.maximum(smooth, max(float(smooth.max(initial=0.0)) * 1e-9, np.finfo(float).tiny))
@@ -267,10 +270,11 @@ def error_scales(ratios: Sequence[Array], origins: Sequence[Array]) -> tuple[Arr
 def _variances(halves: Array, blocks: Array) -> tuple[float, float]:
     """Return the variances of log mean errors between series, τ², and within, σ², per block.
 
-    ``halves`` (S, 2) are the mean errors of earlier and later forecasts over a number of blocks
-    each. σ² is estimated from the S − 1 differences between halves and one more as of perfectly
-    correlated errors, since the halves of a few series may agree by chance. τ² is the covariance of
-    the halves minus its standard error for τ² = 0.
+    ``halves`` (S, 2) are the mean errors of earlier and later forecasts; each half of a series has
+    its number of ``blocks`` (S,). σ² is estimated from the S − 1 differences between halves and one
+    pseudo-observation, the value for Gaussian errors that are perfectly correlated, since the
+    halves of a few series may agree by chance. τ² is the covariance of the halves minus its
+    standard error for τ² = 0.
     """
     logs = np.log(halves)
     logs -= logs.mean(axis=0)

@@ -1,17 +1,19 @@
 """Forecasts of short series, with the help of readouts that were trained on other series.
 
-A series of a few rows is too short to select and train a reservoir. It is forecast by several
-readouts of a corpus, which see normalised modes of its steps Δ, that is, weighted means of them,
+A series of a few rows is too short to select and train a reservoir. It is forecast by simple
+methods and by several readouts that were trained on a corpus. The inputs x of these readouts are
+normalised modes of the steps Δ of the series, that is, weighted means of its steps:
 
     x_τ(t) = Σ_j a^j Δ(t−j) / Σ_j a^j,   a = exp(−1/τ),   ŷ(t+h) = y(t) + x(t) W_h
 
-and by simple methods. Each of these forecasts has a weight ∝ L^−POWER, where L is its mean error
-at earlier rows of the series. The readouts are then corrected by the rows of the series,
+Each of these forecasts has a weight ∝ L^−POWER, where L is its mean error at earlier rows of the
+series. The readouts are then corrected with the rows of the series:
 
     W = argmin ‖Y − X W‖² + PULL √h ‖W − Σ_k w_k W_k‖²
 
-so the prior fades as rows grow. Readouts and errors are scaled with the series: forecasts of
-a·y + b are a times those of y, plus b, unless logarithms are used.
+The more rows a series has, the smaller is the influence of the corpus. Readouts and errors are
+scaled with the series: forecasts of a·y + b are a times those of y, plus b, unless logarithms are
+used.
 """
 
 from __future__ import annotations
@@ -37,22 +39,22 @@ TIME_CONSTANTS = (0.0, 0.7, 1.4, 2.8, 5.6, 11.0, 22.0, 1e6)
 """τ of the modes, in rows: from the last step to the mean of all steps."""
 
 POWER = 8.0
-"""Power of the mean errors in the weights of forecasts."""
+"""Exponent of the mean errors in the weights of the forecasts."""
 
 FIRST = 3
-"""Number of rows before the first forecast whose error counts."""
+"""Minimum number of rows before a forecast whose error is used to compute weights."""
 
 LOOKBACK = 250
-"""Number of last rows that errors and corrections are computed from, at most."""
+"""Maximum number of last rows whose errors determine weights. Corrections use twice as many."""
 
 SEASONS = 2
-"""Number of seasons from which a seasonal profile is removed."""
+"""Minimum number of seasons in a series from which a seasonal profile is removed."""
 
 ROUNDING = 1e-9
-"""Mean error, in units of the series, below which errors are equal."""
+"""Mean errors below this value, in units of the series, are treated as equal."""
 
 STEPS = 8
-"""Number of steps ahead that errors are computed for, at most."""
+"""Maximum number of steps ahead for which errors are computed."""
 
 PULL = 30.0
 """Ridge on the difference between the readout of a series and that of the corpus."""
@@ -61,23 +63,23 @@ NEGLIGIBLE, TINY = 1e-6, 1e-12
 """Weight below which readouts are left out, and the smallest weight of a simple method."""
 
 READOUTS, PER_READOUT = 8, 20
-"""Largest number of readouts, and number of series of a corpus for each."""
+"""Maximum number of readouts, and number of series in the corpus per readout."""
 
 ROUNDS = 12
-"""Number of times that series are assigned to readouts, and readouts are fitted, in turn."""
+"""Number of iterations: each fits the readouts and then reassigns the series to them."""
 
 RIDGE = 3.0
 """Ridge of the readouts of a corpus."""
 
 ROBUST = 0.2
-"""Rows with errors below this share of the median have equal weights; others, by their inverse."""
+"""Weights are inverse to errors, which are raised to at least this fraction of their median."""
 
 
 @dataclass(frozen=True, eq=False)
 class Prior:
     """Readouts of a corpus, (K · N, H) each: of values and of logarithms.
 
-    The weights of steps after the last one are those of the last one. Without readouts (K = 0),
+    Steps beyond the last column use the weights of the last column. Without readouts (K = 0),
     series are forecast by simple methods only.
     """
 
@@ -195,7 +197,7 @@ class Mixture(NamedTuple):
     def of(
         cls, prior: Prior, signal: Signal, rows: int, horizon: int, season: int, judged: int
     ) -> Mixture:
-        """Weight and correct the forecasts by the first rows of a signal, which has its shifts.
+        """Compute weights and corrections from the first rows of a signal with its shifts.
 
         Weights depend on errors up to ``judged`` steps ahead, whatever the horizon is.
         """
@@ -266,8 +268,8 @@ def _weights(errors: Array) -> Array:
 def seasonal_profile(z: Array, season: int) -> Array:
     """Return the mean deviation from the trend at each row of a season (m,), shrunk towards 0.
 
-    The trend is a centred moving average over a season. The profile p has the variance of what
-    deviates from it, v, over the number of seasons n, besides its own: it is multiplied by
+    The trend is a centred moving average over a season. With noise of variance v and n seasons, a
+    part v / n of the variance of the profile p is noise, so p is multiplied by
     max(0, 1 − (v / n) / var p).
     """
     if season == 1:

@@ -1,4 +1,4 @@
-"""Selection: candidates for the length and seasons of series, scored on the validation split."""
+"""Generation of candidates, and their selection by errors on the validation split."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from eigenecho.types import Array, NonNegative, PositiveInt
 SHARING = ("auto", "shared", "own")
 
 SIDE = 4
-"""Number of modes for a column known up to the present."""
+"""Number of modes for a column that is known only up to the forecast origin."""
 
 SERIES = 64
 """Maximum number of series of a panel that candidates are scored on."""
@@ -55,19 +55,19 @@ MOST_PERIODS = 20
 """Maximum number of periods: the cost of a forecast grows with its square."""
 
 FEWEST, MOST = 5, 60
-"""Number of views that members may always have, and largest number of members."""
+"""Number of views that members may have at any cost, and maximum number of members."""
 
 VARIED = 2
-"""Number of the best views of long series of which variants are tried."""
+"""Number of best views whose variants are also scored if series are long."""
 
 OPTIMISM = 1.15
-"""Factor by which errors of candidates grow on other rows than those that they were selected on."""
+"""Factor by which errors of candidates are larger on rows that were not used to select them."""
 
 PRIOR_ROWS = 500
-"""Number of rows above which a series needs no prior."""
+"""Number of rows above which no prior is used."""
 
 WORK = 3e8
-"""Number of states that training all members on all rows may take, beyond ``FEWEST`` views."""
+"""Maximum number of states computed in the final training, if there are > ``FEWEST`` views."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class ForecastConfig:
     refit : bool
         True if the validation rows are used for training at the end.
     prior : Prior
-        Readouts of other series, for series that are short.
+        Readouts of other series, for forecasts of short series.
     """
 
     horizon: PositiveInt
@@ -142,7 +142,7 @@ class Selection(NamedTuple):
     tried : int
         Number of candidates that were scored.
     prior_share : float
-        Share of the forecasts of the prior in the mean with those of the candidates.
+        Weight of the prior in the average with the candidates, between 0 and 1.
     """
 
     candidates: Sequence[Candidate]
@@ -187,7 +187,7 @@ def select_candidates(signals: Sequence[Signal], config: ForecastConfig, run: Ru
 
 
 def _validation_data(signals: Sequence[Signal], config: ForecastConfig) -> ValidationData | None:
-    """Return series and plans for scoring, without constant series if others move."""
+    """Return the series and plans for scoring, without constant series if other series change."""
     plans = {}
     for number in moving_series(signals):
         split = plan(min(len(signals[number]), ROWS), config.horizon, config.validation)
@@ -205,13 +205,13 @@ def _validation_data(signals: Sequence[Signal], config: ForecastConfig) -> Valid
 
 
 def _logarithms(signals: Sequence[Signal]) -> tuple[bool, ...]:
-    """Return whether to try values only, or logarithms too: if most series have them."""
+    """Return (False, True), to score logarithms too, if most series have them; else (False,)."""
     count = sum(signal.has_logarithms for signal in signals)
     return (False, True) if 2 * count > len(signals) else (False,)
 
 
 def candidate_views(data: ValidationData, rows: int, config: ForecastConfig) -> list[View]:
-    """Return all views: values or logarithms, several levels and spectra, with columns or not."""
+    """Return views of values and logarithms, with several levels, spectra and sets of columns."""
     removed = [RemovedEffects(logarithm) for logarithm in _logarithms(data.signals)]
     removed += data.signals[0].shifts
     sides: list[Filter | None] = [None]
@@ -280,9 +280,10 @@ def keep_best(
 def _select_share(
     data: ValidationData, forecasts: list[Array], rows: int, config: ForecastConfig
 ) -> tuple[float, list[Array]]:
-    """Return the share of the prior in the mean with the candidates, and this mean.
+    """Return the weight of the prior in the average with the candidates, and this average.
 
-    Both are weighted by the inverse squares of their errors. The prior does not see other series.
+    Both are weighted by the inverse squares of their errors. The prior cannot use other series, so
+    its weight is 0 if the forecaster is multivariate.
     """
     error = data.error(forecasts)
     if rows > PRIOR_ROWS or config.multivariate or error < ROUNDING:
@@ -317,7 +318,7 @@ def _forecasts_by_pull(data: ValidationData, candidate: Candidate) -> list[list[
     """Return the forecasts of each series by shared weights, then by its own for each pull."""
     rows = [ViewRows.of(candidate.view, signal) for signal in data.signals]
     sums = data.sums(rows, [candidate.baseline])
-    if candidate.view.alone:  # there are no shared weights to pull to
+    if candidate.view.alone:  # there are no shared weights to shrink to
         weights = [[candidate.solve(fold) for fold in folds] for folds in sums]
         return [data.forecasts(rows, candidate.baseline, weights)] * (1 + len(PULLS))
     shared = [candidate.solve(fold) for fold in merge_series(sums)]
@@ -331,7 +332,7 @@ def _forecasts_by_pull(data: ValidationData, candidate: Candidate) -> list[list[
 
 
 def _bands_of_prior(signals: Sequence[Signal], config: ForecastConfig) -> Bands | None:
-    """Return the errors of the prior at earlier rows, for series without a validation split."""
+    """Return the errors of the prior at earlier rows, if no candidate can be selected."""
     moving = [i for i in moving_series(signals) if len(signals[i]) > FIRST + 1][:SERIES]
     if not moving:
         return None
