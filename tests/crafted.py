@@ -520,7 +520,7 @@ def use_esn(esn):
     assert spectrum is None or spectrum.units == model.units
     use_stream(esn.stream(esn.final_state_))
     if esn._fitted.evidence is not None and esn.ridge_ > 0:
-        words = "the normal equations definite"  # a fit with too small a ridge also fails
+        words = "the normal equations positive definite"  # a fit with too small a ridge also fails
         others = "one finite number > 0", UNAVAILABLE
         made = allowed(lambda: esn.learner(esn.final_state_), words, *others)
         if made is not None:

@@ -223,14 +223,14 @@ ENCODE = "Drop it, or encode it as numbers."
 def not_numbers(
     name: str, got: str, cause: Exception | None = None, remedy: str = ENCODE
 ) -> ValueError | TypeError:
-    """Return the error for values that are not numbers; a TypeError if its cause is one."""
+    """Return the error for values that are not numbers: a TypeError if ``cause`` is one."""
     reason = "" if cause is None else f" ({cause})"
     kind = TypeError if isinstance(cause, TypeError) else ValueError
     return kind(_invalid(name, Words(got), f"real numbers{reason}", remedy))
 
 
 def other_columns(name: str, got: Sequence[Any], known: Sequence[Any]) -> ValueError:
-    """Return the error for columns other than in ``fit``; begins as scikit-learn's does."""
+    """Return the error for columns other than in ``fit``, which begins as in scikit-learn."""
     what = "output names" if name in ("y", "y_previous", "target") else "feature names"
     return ValueError(
         f"The {what} should match those that were passed during fit, in the same order: "

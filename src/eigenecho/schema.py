@@ -128,7 +128,7 @@ def _fields(cls: Any) -> dict[str, Any]:
 
 
 def _concrete(classes: Iterable[type]) -> dict[str, type]:
-    """Return classes by name, with the subclasses of abstract classes."""
+    """Return classes by name; abstract classes are replaced by their subclasses."""
     by_name: dict[str, type] = {}
     for cls in classes:
         by_name |= _concrete(cls.__subclasses__()) if isabstract(cls) else {cls.__name__: cls}

@@ -106,7 +106,7 @@ def read(path: Any) -> tuple[str, Arrays, Values]:
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, *NO_MODEL) as error:  # also for dtypes unknown to NumPy
-        foreign = f"save() did not write it, or it is damaged ({error})"
+        foreign = f"it was not written by save(), or it is damaged ({error})"
         reason = error if isinstance(error, OSError) else foreign
         raise StorageError(f"{path} is not a readable model file: {reason}.") from error
     try:

@@ -164,7 +164,7 @@ def test_parameters_are_restored(options, tmp_path):
 
 def test_random_generator_is_not_stored(tmp_path):
     forecaster = ee.Forecaster(1, seed=np.random.default_rng(0)).fit(np.arange(4.0))
-    with pytest.warns(UserWarning, match="seed=.* cannot be stored in a file"):
+    with pytest.warns(UserWarning, match="seed=.* cannot be saved"):
         forecaster.save(tmp_path / "file")
     assert ee.load(tmp_path / "file").seed is None
 

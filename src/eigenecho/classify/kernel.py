@@ -76,7 +76,10 @@ def make_bank(rates: Array, phases: int, mixes: Array) -> Bank:
 
 @jit(fastmath=False)
 def _mix(series, first, steps, bank, a, u):
-    """Write the inputs of the lanes from ``a`` on for steps ``first`` … into rows of ``u``."""
+    """Write the inputs of a block of lanes, which starts at lane ``a``, into the rows of ``u``.
+
+    Row s holds the inputs of step ``first`` + s.
+    """
     T, D = series.shape
     turn = min(max(bank.turn - a, 0), LANES)
     for s in range(steps):

@@ -101,7 +101,7 @@ def blocks_of(rows: int, horizon: int, requested: int | None = None) -> int:
     if requested > most:
         raise ValueError(
             f"--blocks {requested} of {horizon} rows are too many for {rows} rows: they must be in "
-            f"the second half. Use --blocks {most} or a shorter --horizon."
+            f"the second half of the data. Use --blocks {most} or a shorter --horizon."
         )
     return requested
 

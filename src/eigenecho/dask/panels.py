@@ -23,9 +23,9 @@ def fit_panel(forecaster: Forecaster, X: Any, y: Any, cluster: Cluster) -> None:
 
 
 def predict_panel(forecaster: Forecaster, context: Any, horizon: int | None) -> Any:
-    """Return a lazy frame of forecasts after the series of a context, by default those of the fit.
+    """Return a lazy frame of forecasts for the series of a context, by default those of the fit.
 
-    All rows of a series are brought into one partition first.
+    All rows of a series are moved to one partition first.
     """
     import dask.dataframe as dd
     import pandas

@@ -34,7 +34,7 @@ def predict(
     X : dask array (T, D_in), or a list of them
         For a network; chunked along time. States are carried from chunk to chunk.
     X : long frame of dask.dataframe, or a list of delayed pandas frames
-        For a forecaster: series to forecast, as its ``context``. By default those of the fit.
+        For a forecaster: series to forecast, as its ``context``; by default, those of the fit.
     y_previous : dask array (T, D_out), optional
         Row t holds y(t−1), for networks with feedback. Without it, such networks use their own
         output, and chunks are computed one after another.

@@ -148,7 +148,7 @@ def _read_list(X: Sequence[Any], layout: str) -> Collection:
         channels = channels or names
         if names not in ((), channels):
             got = Words(f"columns {names} in series {i}")
-            raise bad_argument("X", got, f"{channels}, as in the series before")
+            raise bad_argument("X", got, f"{channels}, as in the previous series")
     return _joined(parts, channels or None)
 
 
@@ -213,7 +213,7 @@ def read_labels(y: Any, series: Collection) -> Array:
     labels = _as_labels(y, series)
     if labels.shape[:1] != (len(series),):
         got = Words(f"{len(labels)} labels" if labels.ndim else type(y).__name__)
-        remedy = "Labels by id need a long frame, whose columns are named by id= and time=."
+        remedy = "For labels by id, X must be a long frame; id= and time= name its columns."
         raise bad_argument("y", got, f"{len(series)} labels, one for each series", remedy)
     return labels
 

@@ -71,8 +71,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         ``eigenecho.delay_line`` are the last rows, and the ridge applies to all of them equally.
     basis : {"eigen", "neuron"}
         Compute in the eigenbasis, O(N) per step, or as the standard network with its matrix W. In
-        "eigen", a matrix without a usable eigenbasis (most sparse ones) has the cheapest exact
-        form: a small dense block that drives modes, or W as it is.
+        "eigen", a matrix without a usable eigenbasis (most sparse ones) is replaced by the cheapest
+        exact form: a small dense block that drives modes, or W itself.
     sr : float
         Spectral radius, before the leak.
     lr : float
@@ -94,7 +94,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         Include the previous output in the readout.
     standardize : bool
         Scale inputs and outputs to mean 0 and standard deviation 1. Results are in the original
-        units, also inside closed loops.
+        units, including those of closed loops.
     features : {None, "quadratic", "cubic"}, Features or callable
         Nonlinear features of the states, a value of ``eigenecho.features``. The readout sees
         [1, y(t−1), s, φ(s)], where s are the states, standardised by the training rows, and φ the
@@ -109,7 +109,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     penalty : {"neuron", "identity"}
         Ridge in the neuron basis (αQᵀQ) or in the basis of the computation (αI). With a named
         spectrum, "identity" never builds an N×N matrix and draws W_in in the eigenbasis directly,
-        so that the two draw different weights from one seed.
+        so the two penalties draw different weights from the same seed.
     solver : {"auto", "structured", "refined", "qr", "gram"}
         "structured" computes the normal equations from sums over time, without states, and
         refines the solution on true residuals; if that does not reach full precision it falls
@@ -120,7 +120,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     warmup : int
         Steps at the start of each series that are left out of training and of ``score``.
     missing : {"error", "skip"}
-        NaN in ``y`` is an error, or a missing observation. With "skip", each output is trained and
+        Treat NaN in ``y`` as an error or as missing. With "skip", each output is trained and
         scored on the rows where it is observed. Outputs that are missing at different rows are
         trained in groups, and ``partial_fit`` is not available.
     dtype : {"float64", "float32"}

@@ -124,7 +124,7 @@ def _as_transition(spectrum: Any) -> Any:
 
 
 def _warn_if_replaced(name: str, value: Any, stored: str) -> None:
-    warn(f"{name}={value!r} cannot be stored in a file, which has {stored} instead.", UserWarning)
+    warn(f"{name}={value!r} cannot be saved. The file contains {stored} instead.", UserWarning)
 
 
 def _to_plain(value: Any, name: str) -> Any:

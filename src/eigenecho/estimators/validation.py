@@ -127,7 +127,7 @@ def _read(
 
 
 def _check_features(estimator: Any, table: Any, reset: bool) -> None:
-    """Raise if number or names of columns differ from those of ``fit``, or set them.
+    """Raise if the number or names of columns differ from those in ``fit``; ``reset`` sets them.
 
     Without an estimator there is nothing to compare.
     """

@@ -87,7 +87,7 @@ def _c(name: str, dtype: np.dtype) -> Details:
     real, suffix = f"{name}_real", "f" * is_single
 
     def digits(value: float) -> str:
-        """Return a number exactly: in hexadecimal, without zeros at the end."""
+        """Return a number as an exact hexadecimal literal, without trailing zeros."""
         mantissa, _, exponent = value.hex().partition("p")
         return f"{mantissa.rstrip('0').rstrip('.')}p{exponent}{suffix}"
 

@@ -92,8 +92,8 @@ def read(path: Any, *, skip: tuple[str, ...] = ()) -> dict[str, Any]:
     parts = {f"{name}_{part}" for name in MATRICES for part in (*SPARSE, "format")}
     if not needed <= arrays.keys() or not arrays.keys() <= {*ARRAYS, *FLAGS, *parts}:
         raise StorageError(
-            f"{path} has the arrays {', '.join(sorted(arrays)) or 'none'}. Expected W, W_in, and "
-            f"optionally {', '.join((*ARRAYS[2:], *FLAGS))}."
+            f"{path} contains the arrays: {', '.join(sorted(arrays)) or 'none'}. Expected W, W_in, "
+            f"and optionally {', '.join((*ARRAYS[2:], *FLAGS))}."
         )
     try:
         return {

@@ -27,7 +27,7 @@ from eigenecho.progress import Progress
 
 
 def backend(array: Any, features: FeatureForm | CustomForm | None = None) -> ModuleType:
-    """Return the kernels for this kind of array; Python functions need those in plain Python."""
+    """Return the kernels for this kind of array, or the reference kernels for custom features."""
     if isinstance(features, CustomForm):
         return reference
     # The package for tensors imports torch, so it is imported only when there is a tensor.

@@ -26,7 +26,7 @@ def mase(y: ArrayLike, forecast: ArrayLike, train: ArrayLike, season: int = 1) -
 
     Parameters
     ----------
-    y, forecast : arrays of one shape
+    y, forecast : arrays of the same shape
     train : array (T',), (T', D) or (series, T', D)
         Training rows of the same series and columns. NaN is a missing observation.
     season : int
@@ -71,7 +71,7 @@ def smape(y: ArrayLike, forecast: ArrayLike) -> float:
 
     Parameters
     ----------
-    y, forecast : arrays of one shape
+    y, forecast : arrays of the same shape
         (T,), (T, D) or (series, T, D).
 
     See Also
@@ -163,7 +163,7 @@ def coverage(y: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> float:
 
     Parameters
     ----------
-    y, lower, upper : arrays of one shape
+    y, lower, upper : arrays of the same shape
         (T,), (T, D) or (series, T, D); no lower bound is above its upper bound.
 
     See Also

@@ -1,7 +1,7 @@
 """Errors of predictions, and correlations of predictions and targets.
 
-Every function compares two arrays of one shape: (T,), (T, D), or (series, T, D), whose series are
-pooled.
+Every function compares two arrays of the same shape: (T,), (T, D), or (series, T, D), whose
+series are pooled.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def rmse(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 
     Parameters
     ----------
-    y_true, y_pred : arrays of one shape
+    y_true, y_pred : arrays of the same shape
         (T,), (T, D) or (series, T, D).
 
     See Also
@@ -48,7 +48,7 @@ def nrmse(y_true: ArrayLike, y_pred: ArrayLike, *, norm: str = "std") -> float:
 
     Parameters
     ----------
-    y_true, y_pred : arrays of one shape
+    y_true, y_pred : arrays of the same shape
         (T,), (T, D) or (series, T, D).
     norm : {"std", "range", "mean"}
         The size of a column of y_true: its standard deviation, max − min, or |mean|.
@@ -130,7 +130,7 @@ def squared_correlation(a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
 
     Parameters
     ----------
-    a, b : arrays of one shape
+    a, b : arrays of the same shape
         (T,), (T, D) or (series, T, D).
 
     Returns

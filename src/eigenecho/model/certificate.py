@@ -214,7 +214,7 @@ class Reduction:
 
     @property
     def units_before(self) -> int:
-        """Number of units of the original."""
+        """Number of units of the original network."""
         return self.before.units
 
     def __str__(self) -> str:

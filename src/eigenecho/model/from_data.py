@@ -188,7 +188,7 @@ class LearningTask:
         significant = int(np.count_nonzero(values > SIGNIFICANT * values[0])) if values.size else 0
         if not significant:
             got = Words("targets that do not depend on X")
-            raise bad_argument("y", got, "targets to learn a spectrum from")
+            raise bad_argument("y", got, "targets that depend on X")
         reduced = select_modes(weighting, min(recipe.units, significant))
         spectrum = reduced.system.spectrum.unleak(recipe.lr)
         missing = recipe.units - spectrum.units

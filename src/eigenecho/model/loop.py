@@ -191,7 +191,7 @@ class ClosedLoop:
 
     @one_blas_thread()
     def radius(self) -> float:
-        """Compute the spectral radius of the closed loop, which grows if the radius exceeds 1.
+        """Compute the spectral radius of the closed loop; outputs grow if it exceeds 1.
 
         [r, y] ← [r, y] [[Λ, Λ W_r], [F, F W_r + W_y]]
         """

@@ -107,7 +107,7 @@ def _check(model: LinearModel, units: Any, tol: Any) -> None:
     """Raise unless the model can be reduced and the target size is valid."""
     check_reducible(model.reservoir, "model")
     if units is None and tol is None:
-        raise bad_argument("units, tol", (units, tol), "one of them", "tol=1e-6, or units=50.")
+        raise bad_argument("units, tol", (units, tol), "one of them", "Use tol=1e-6 or units=50.")
     if tol is not None and (not is_finite_number(tol) or not 0 < tol < 1):
         raise bad_argument("tol", tol, "a relative error in ]0, 1[, such as 1e-6")
     if units is not None:

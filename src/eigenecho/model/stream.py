@@ -73,7 +73,7 @@ class Stream(OnlineRun):
         """Take one input row (D_in,) and return the output (D_out,).
 
         A row may be a pandas Series, a frame of one row or a dict; its labels must equal the
-        columns that the model was fitted on, in their order, as in ``predict``. A model with
+        columns that the model was fitted on, in the same order, as in ``predict``. A model with
         feedback uses its last output, or ``y_previous`` if it is given. After an error the stream
         is unchanged.
         """

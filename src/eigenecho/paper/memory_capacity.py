@@ -277,7 +277,7 @@ class MCConnectivity(MCDelay):
         return squared_correlation(targets[split:], model.predict(u)[split:])
 
     def section(self, results: Results) -> Section:
-        """Compare the forms at the delay where the dense network recalls half."""
+        """Compare the forms at the delay where the dense network has a capacity of about 0.5."""
         figure, axes = style.panel_grid(len(self.sizes), 2, 4.8, 3.4, sharey=True)
         rows: list[Any] = []
         delays, dense_gaps, gaps = {}, {}, {}

@@ -30,9 +30,9 @@ NOTE: dict[str, Any] = {"textcoords": "offset points", "fontsize": 8}
 def certificate(model: LinearModel) -> Figure:
     """Draw the certificate of a converted network in three panels.
 
-    The panels show the eigenvalues, with those marked that stay in a matrix; the output
-    difference along the probe and the error against extended precision; and the time per step
-    before and after the conversion.
+    The first panel shows the eigenvalues and marks those that stay in a matrix. The second shows
+    the output difference along the probe and the error relative to extended precision, and the
+    third the time per step before and after the conversion.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def reduction(source: Any) -> Figure:
     model = getattr(source, "model_", source)
     details = getattr(model, "certificate", None)
     if not isinstance(details, Reduction):
-        raise bad_argument("source", source, "a network that reduce returned")
+        raise bad_argument("source", source, "a network returned by reduce")
     figure = new_figure(9.0, 4.2)
     panels: Any = figure.subplots(1, 2, width_ratios=(1.3, 1.0))
     _draw_singular_values(panels[0], details)

@@ -105,7 +105,7 @@ class Gram(Accumulator):
             R = namespace(A).upper_cholesky(A)
         except (np.linalg.LinAlgError, ValueError):  # indefinite, or beyond the range of numbers
             raise bad_argument(
-                "ridge", ridge, "a ridge that makes the normal equations definite",
+                "ridge", ridge, "a ridge that makes the normal equations positive definite",
                 "Fit with a larger one, or with solver='qr'.",
             ) from None  # fmt: skip
         return R, R @ namespace(R).asarray(weights)

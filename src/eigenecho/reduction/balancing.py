@@ -44,9 +44,9 @@ Rows = Callable[[], Iterable[Array]]
 
 @dataclass(frozen=True, eq=False)
 class BalancedSystem:
-    """Singular values (k,), T (N, k) and S (k, N), S T = I, of the values above ``floor``.
+    """Hankel singular values, and the maps T (N, k) and S (k, N), S T = I, of the k largest.
 
-    The floor is the share of the largest below which values are rounding errors.
+    Values below ``floor`` times the largest one are rounding errors.
     """
 
     system: System

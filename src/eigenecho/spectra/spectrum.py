@@ -56,7 +56,7 @@ class Spectrum:
     def __post_init__(self) -> None:
         real = np.atleast_1d(np.asarray(self.real))
         if np.iscomplexobj(real) and real.size:
-            raise bad_argument("real", self.real, "real numbers", "Complex values go in pairs=.")
+            raise bad_argument("real", self.real, "real numbers", "Use pairs= for complex ones.")
         real = _frozen(real.astype(np.float64), "real")
         pairs = _frozen(np.atleast_1d(np.asarray(self.pairs)).astype(np.complex128), "pairs")
         if np.any(pairs.imag <= 0):

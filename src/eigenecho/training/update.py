@@ -110,7 +110,7 @@ def _error(problem: Problem, block: Block, statistics: Gram, off: Array) -> floa
 
 
 def scale_of(statistics: Gram) -> Array:
-    """Return the roots d of diag XᵀX, (N',)."""
+    """Return the square roots d of diag XᵀX, (N',)."""
     xp = namespace(statistics.XtX)
     return xp.sqrt(xp.maximum(xp.diagonal(statistics.XtX), 0.0))
 
