@@ -127,8 +127,8 @@ def test_options_override_the_file(tmp_path, network, u):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"W_in": None, "Win": np.ones((D_in, N))}, "arrays W, W_out, Win. Expected W, W_in"),
-        ({"W": None}, "arrays W_in, W_out. Expected W, W_in"),
+        ({"W_in": None, "Win": np.ones((D_in, N))}, "arrays: W, W_out, Win. Expected W, W_in"),
+        ({"W": None}, "arrays: W_in, W_out. Expected W, W_in"),
         ({"Wfb": np.ones((D_out, N))}, "Wfb. Expected"),
         ({"leak": 0.5}, "leak. Expected"),
         ({"W_in": np.ones((N, D_in))}, "W_in=.*shape"),
