@@ -45,12 +45,11 @@ def summarise(results: Summary) -> str:
         return ""
     mase = {line.method: line.mase for line in results.lines}
     low, high = results.ratio.low, results.ratio.high
-    chance = "is not" if low <= 1 <= high else "is"
     return (
         f"On {len(results.series)} real series, the mean absolute scaled error (MASE) of {OURS} is "
         f"{mase[OURS]:.3f}. The best of the other\nmethods, {results.best_peer}, has a MASE of "
-        f"{mase[str(results.best_peer)]:.3f}. The difference {chance} significant: the 95% "
-        f"confidence interval\nfor the ratio of the two errors is {low:.2f} to {high:.2f}.\n"
+        f"{mase[str(results.best_peer)]:.3f}. The 95% confidence interval "
+        f"for the ratio of the two errors is\n{low:.3f} to {high:.3f}.\n"
     )
 
 
@@ -79,7 +78,9 @@ def ratio(results: Summary) -> str:
     return (
         f"The MASE of {OURS} is {r.value:.3f} times that of {results.best_peer}. In a paired "
         f"bootstrap over the series, the 95% confidence interval for this ratio is {r.low:.3f} to "
-        f"{r.high:.3f}, and the ratio is below 1 in {r.better:.1%} of the bootstrap samples.\n"
+        f"{r.high:.3f}, and the ratio is below 1 in {r.better:.1%} of the bootstrap samples. "
+        "Earlier versions of `Forecaster` were evaluated on the same series, which the interval "
+        "does not account for.\n"
     )
 
 
