@@ -126,10 +126,10 @@ def describe_walks(count: int) -> str:
     beaten = sum(result.verdict == "beats" for result in results)
     held = [result.held for result in results]
     return (
-        f"For {count} other random walks ({WALK_ROWS} rows, horizon {WALK_HORIZON}), the "
-        f"number of forecasts reported to beat the best baseline was {beaten}; at the 5% level, about "
-        f"one false positive in twenty is expected. The coverage was {np.mean(held):.0%} on average and "
-        f"{min(held):.0%} at the lowest."
+        f"For {count} other random walks ({WALK_ROWS} rows, horizon {WALK_HORIZON}), the number of "
+        f"forecasts reported to beat the best baseline was {beaten}; at the 5% level, about one "
+        f"false positive in twenty is expected. The coverage was {np.mean(held):.0%} on average "
+        f"and {min(held):.0%} at the lowest."
     )
 
 
