@@ -63,8 +63,8 @@ VARIED = 2
 OPTIMISM = 1.15
 """Factor by which errors of candidates are larger on rows that were not used to select them."""
 
-PRIOR_ROWS = 500
-"""Number of rows above which no prior is used."""
+FADING, PRIOR_ROWS = 100, 500
+"""Number of rows from which the weight of the prior decreases, and above which it is 0."""
 
 WORK = 3e8
 """Maximum number of states computed in the final training, if there are > ``FEWEST`` views."""
@@ -282,15 +282,16 @@ def _select_share(
 ) -> tuple[float, list[Array]]:
     """Return the weight of the prior in the average with the candidates, and this average.
 
-    Both are weighted by the inverse squares of their errors. The prior cannot use other series, so
-    its weight is 0 if the forecaster is multivariate.
+    Both are weighted by the inverse squares of their errors. The weight of the prior decreases with
+    the number of rows. The prior cannot use other series, so its weight is 0 if the forecaster is
+    multivariate.
     """
     error = data.error(forecasts)
     if rows > PRIOR_ROWS or config.multivariate or error < ROUNDING:
         return 0.0, forecasts
     by_prior = data.forecasts_of_prior(config.prior, config.season)
     ratio = data.error(by_prior) / (OPTIMISM * error)
-    share = 1 / (1 + ratio**2)
+    share = 1 / (1 + ratio**2 * max(rows / FADING, 1.0))
     return share, [a + share * (b - a) for a, b in zip(forecasts, by_prior, strict=True)]
 
 
