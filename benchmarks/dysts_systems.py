@@ -235,8 +235,8 @@ def main() -> int:
         mean_time, median = number(values.mean()), number(np.median(values))
         total = args.starts * len(values)
         text = (
-            f"The mean valid time is {mean_time} and the median {median} Lyapunov times, at most "
-            f"10. {diverged} of {total} forecasts diverged. By system: {', '.join(cells)}."
+            f"The mean valid time is {mean_time} and the median {median} Lyapunov times (at most "
+            f"10). {diverged} of {total} forecasts diverged. By system: {', '.join(cells)}."
         )
         PAGE.write_text(replace_part(PAGE.read_text(), "dysts", [text]))
     return verdict(
