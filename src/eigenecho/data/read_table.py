@@ -210,7 +210,7 @@ def _check_times(name: str, keys: Any, gaps: str) -> bool:
             f"column {name!r} has the same time twice: {_lines(twice)}. Keep one row for each "
             f"time.{hint}"
         )
-    usual = keys["time"].groupby(keys["id"]).diff().median()
+    usual = keys["time"].groupby(keys["id"]).diff().dropna().median()
     for _, times in keys["time"].groupby(keys["id"]):
         steps = times.diff().iloc[1:]
         if _is_regular(times) and not steps.median() > 1.5 * usual:
