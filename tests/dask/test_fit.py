@@ -158,7 +158,7 @@ def test_ridges_are_compared_on_observed_targets(solver):
         lambda: esn(**params).fit(X, y),
         lambda: fit(esn(**params), cut(X, 500), cut(y, 500)),
     ):
-        with pytest.raises(ValueError, match="too short to hold out rows"):
+        with pytest.raises(ValueError, match="too short to select one on held-out rows"):
             attempt()
 
 
