@@ -63,7 +63,7 @@ def test_known_future_columns_continue_past_columns(y):
     y[:4, 0] = np.nan
     panel = read(y[:, 0], X[:30])
     measures = Measures.of(panel, 1, multivariate=False)
-    (signal,) = measures.signals(panel, ahead=[X[30:]])
+    (signal,) = measures.unscaled(panel, ahead=[X[30:]])
     assert signal.start == 4
     assert_allclose(signal.known, KnownColumns.of([X[:30]]).features(X)[4:])
     assert len(signal) == 26

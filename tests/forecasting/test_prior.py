@@ -168,6 +168,14 @@ def test_readouts_of_a_corpus_recover_its_law():
     assert np.corrcoef(ahead[:, 2], 0.875 * last)[0, 1] > 0.95
 
 
+def test_a_corpus_may_contain_series_that_repeat_their_season():
+    rng = np.random.default_rng(5)
+    others = [signal(rng.normal(size=40).cumsum()) for _ in range(3)]
+    exact = [signal(np.tile([1.0, 2.0, 3.0, 4.0], 10)), signal(np.tile([1.1, 2.3, 3.7, 0.3], 10))]
+    expected, prior = fit_prior(others, 3, 4), fit_prior(others + exact, 3, 4)
+    assert np.array_equal(prior.values, expected.values)
+
+
 def test_default_prior_is_that_of_the_synthetic_series(monkeypatch):
     monkeypatch.setattr(make_prior, "SERIES", 30)
     first, again = make_prior.corpus(), make_prior.corpus()

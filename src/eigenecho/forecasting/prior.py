@@ -30,6 +30,7 @@ from scipy.signal import lfilter
 from eigenecho.checks import check_floats
 from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.signals import RemovedEffects, Signal, mean_step
+from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 
 FILE = Path(__file__).with_name("prior.npz")
@@ -144,9 +145,7 @@ class _View(NamedTuple):
     @classmethod
     def of(cls, signal: Signal, removed: RemovedEffects, rows: int, season: int = 1) -> _View:
         """Return a view without the seasonal profile of the first rows."""
-        z = signal.logarithms if removed.logarithm else signal.values
-        if removed in signal.shifts:
-            z = z - signal.shifts[removed][: len(z)]
+        z = signal.without(removed)
         profile = seasonal_profile(z[:rows], season)
         z = z - profile[np.arange(len(z)) % season]
         return cls(signal, removed, profile, z, weighted_steps(z))
@@ -290,15 +289,17 @@ def seasonal_profile(z: Array, season: int) -> Array:
 # Readouts of a corpus ---------------------------------------------------------------------------
 
 
+@one_blas_thread()
 def fit_prior(signals: Sequence[Signal], horizon: int, season: int = 1) -> Prior:
     """Return the prior of a corpus of series, without their seasonal profiles."""
 
     def adjusted(logarithm: bool) -> list[Array]:
         used = [s for s in signals if s.has_logarithms or (not logarithm and not s.is_constant)]
-        plain = RemovedEffects(logarithm)
-        return [
-            _View.of(s, plain, len(s), season if len(s) >= SEASONS * season else 1).z for s in used
-        ]
+        seasons = [season if len(s) >= SEASONS * season else 1 for s in used]
+        pairs = zip(used, seasons, strict=True)
+        views = [_View.of(s, RemovedEffects(logarithm), len(s), m) for s, m in pairs]
+        # Nothing but rounding errors is left of a series that repeats its season.
+        return [v.z for v in views if mean_step(v.z) > ROUNDING * v.signal.scale(logarithm)]
 
     return Prior(*(_fit_readouts(adjusted(logarithm), horizon) for logarithm in (False, True)))
 

@@ -85,8 +85,6 @@ class ViewRows:
         Input of the filter: values or logarithms without the removed effects.
     truth : array (T,)
         The same, with NaN where nothing was observed.
-    shift : array (T + H,)
-        Removed effects; empty if there are none.
     level : array (T,)
     rows : BlockRows
         x = [c, r, side states], (T, N').
@@ -98,19 +96,14 @@ class ViewRows:
     signal: Signal
     values: Array
     truth: Array
-    shift: Array
     level: Array
     rows: BlockRows
-    step: float = 1.0
+    step: float
 
     @classmethod
     def of(cls, view: View, signal: Signal) -> ViewRows:
         """Return the rows of a signal."""
-        z = signal.logarithms if view.logarithm else signal.values
-        shift = np.zeros(0)
-        if view.removes:
-            shift = signal.shifts[view.removed]
-            z = z - shift[: len(signal)]
+        z = signal.without(view.removed)
         level, rows = view.filter.run(z)
         step = signal.growth if view.logarithm else signal.unit
         if view.side is not None:
@@ -119,14 +112,15 @@ class ViewRows:
             runs = [*rows.runs, *((view.side.reservoir, drive) for drive in drives)]
             rows = replace(rows, runs=runs)
         truth = np.where(signal.observed, z, np.nan)
-        return cls(view, signal, z, truth, shift, level, rows, step)
+        return cls(view, signal, z, truth, level, rows, step)
 
     def forecast(self, baseline: Baseline, weights: Array, origins: Array) -> Array:
         """Return the values (…, O, H) after the origins, by weights (…, N', H)."""
         horizon = weights.shape[-1]
         ahead = baseline.forecast(self.values, self.level, origins, horizon)
         if self.view.removes:
-            ahead = ahead + self.shift[origins[:, None] + np.arange(1, horizon + 1)]
+            shift = self.signal.shifts[self.view.removed]
+            ahead = ahead + shift[origins[:, None] + np.arange(1, horizon + 1)]
         with np.errstate(over="ignore", invalid="ignore"):
             forecasts = ahead + self.rows.at(origins) @ weights
             return self.signal.from_logarithms(forecasts) if self.view.logarithm else forecasts

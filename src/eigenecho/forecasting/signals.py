@@ -91,6 +91,11 @@ class Signal:
         """Logarithms of the values (T,) plus the offset; the values if there are none."""
         return logarithms(self.values + self.offset) if self.has_logarithms else self.values
 
+    def without(self, removed: RemovedEffects) -> Array:
+        """Return the values or logarithms (T,) without the effects that are removed."""
+        z = self.logarithms if removed.logarithm else self.values
+        return z - self.shifts[removed][: len(z)] if removed in self.shifts else z
+
     def scale(self, logarithm: bool) -> float:
         """Return the unit of values, or 1 for logarithms, which have none."""
         return 1.0 if logarithm and self.has_logarithms else self.unit
@@ -247,16 +252,16 @@ class Measures:
         """Median unit of the series that move; 0 if none does."""
         return float(np.median(self.units[self.units > 0])) if self.units.any() else 0.0
 
-    def signals(self, panel: Panel, ahead: Sequence[Array] = ()) -> list[Signal]:
-        """Return the series of a panel in units of all of their rows.
-
-        ``ahead`` are the columns known ahead after the end of each series, (H, k).
-        """
-        raw = self.unscaled(panel, ahead)
+    def signals(self, panel: Panel) -> list[Signal]:
+        """Return the series of a panel in units of all of their rows."""
+        raw = self.unscaled(panel)
         return [self.scaled(panel, raw, i, len(h)) for i, h in enumerate(panel.histories)]
 
     def unscaled(self, panel: Panel, ahead: Sequence[Array] = ()) -> list[Signal]:
-        """Return the signals without units and past columns."""
+        """Return the signals without units and past columns.
+
+        ``ahead`` are the columns known ahead after the end of each series, (H, k).
+        """
         signals = []
         for i, history in enumerate(panel.histories):
             signal = fill_gaps(history.values, self.season)
