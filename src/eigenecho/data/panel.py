@@ -152,14 +152,12 @@ class Panel:
         A long frame may omit series without new rows; a list contains empty arrays for them.
         Without ``X_new``, rows of X that are known ahead are used if X has no other columns.
         """
-        y_new, X_new = self._split(y_new, X_new, "y_new")
-        use_ahead = X_new is None and bool(self.columns.known) and not self.columns.past
         starts = [len(history) for history in self.histories]
-        _, labels, new = self._read(y_new, X_new, "y_new", "X_new", starts, use_ahead)
+        _, labels, new = self._read(y_new, X_new, "y_new", "X_new", starts)
         histories = list(self.histories)
         for i, history in zip(self._numbers(labels), new, strict=True):
             self._check_follows(i, history)
-            if use_ahead:
+            if history.known.shape[1] < len(self.columns.known):
                 history = replace(history, known=self._known_ahead(i, len(history), "X_new"))
             histories[i] = histories[i].then(history)
         return replace(self, histories=tuple(histories))
@@ -185,9 +183,12 @@ class Panel:
         return [drivers.after(h.name, h.clock, horizon) for h in self.histories]
 
     def _read(
-        self, y: Any, X: Any, name: str, X_name: str, starts: Any = None, use_ahead: bool = False
+        self, y: Any, X: Any, name: str, X_name: str, starts: Any = None
     ) -> tuple[PanelFormat, Any, tuple[History, ...]]:
-        """Return the format, labels and rows of further data; ``starts`` of rows that follow."""
+        """Return the format, labels and rows of further data; ``starts`` of rows that follow.
+
+        Rows that follow may have no X if all of its columns are known ahead.
+        """
         y, X = self._split(y, X, name)
         form, data = identify(y, self.form.names, name)
         if form.kind != self.form.kind:
@@ -207,7 +208,7 @@ class Panel:
             columns = self.columns
             beside = read_X(X, form, X_name, times, columns.labels, columns.categories)
             drivers = Drivers(beside, self.columns, X_name)
-        elif self.columns.labels and not use_ahead:
+        elif self.columns.past or (self.columns.labels and starts is None):
             listed = ", ".join(map(str, self.columns.names))
             raise bad_argument(X_name, None, f"the columns of fit: {listed}")
         own_steps = {history.name: history.clock.step for history in self.histories}

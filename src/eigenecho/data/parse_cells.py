@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.data.read import LARGEST
+from eigenecho.checks import LARGEST_NUMBER
 from eigenecho.data.read_file import FileFormat
 
 MISSING = ("", "na", "n/a", "n.a.", "#n/a", "nan", "null", "none", r"\n", *"-–—?.", "--")
@@ -99,9 +99,9 @@ def read_numbers(frame: Any, name: str, form: FileFormat) -> Any:
             values[texts.notna()] = next(iter(readings))
         else:
             _check_points(name, texts, form)
-    large = cells[values.abs() > LARGEST]
+    large = cells[values.abs() > LARGEST_NUMBER]
     if len(large):
-        raise ValueError(f"column {name!r} has numbers above {LARGEST:g}: {places(large)}.")
+        raise ValueError(f"column {name!r} has numbers above {LARGEST_NUMBER:g}: {places(large)}.")
     return values
 
 

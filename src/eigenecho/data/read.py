@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from eigenecho.checks import as_array, check_known
+from eigenecho.checks import LARGEST_NUMBER, as_array, check_known
 from eigenecho.data.clock import as_numbers, is_date, is_period, shown, with_room
 from eigenecho.errors import (
     ENCODE,
@@ -33,9 +33,6 @@ RESULTS = ("forecast", "lower", "upper", "cutoff")
 """Columns of a long result besides ids and times."""
 FARTHEST = 2.0**62
 """Largest number that is accepted as a time; integers end at 2⁶³."""
-
-LARGEST = 1e150
-"""Largest number of a series, whose square is still a number."""
 
 MISSING = ("NoneType", "NAType", "NaTType", "MaskedConstant")
 """Types of objects that stand for a missing number."""
@@ -484,7 +481,7 @@ def as_floats(column: Any, name: str, label: Any = None, flags: bool = False) ->
     """Return a column (T,) as a new float64 array, NaN for missing values.
 
     Nullable types, masked arrays and objects that are numbers are converted. Text, dates, complex
-    numbers, infinity and numbers above ``LARGEST`` raise an error.
+    numbers, infinity and numbers above ``LARGEST_NUMBER`` raise an error.
 
     Parameters
     ----------
@@ -507,14 +504,14 @@ def as_floats(column: Any, name: str, label: Any = None, flags: bool = False) ->
             values = column.to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
         else:
             values = np.ma.filled(column.astype(np.float64), np.nan)
-    large = np.abs(values) > LARGEST
+    large = np.abs(values) > LARGEST_NUMBER
     if large.any():
         row = int(np.argmax(large))
         if np.isinf(values[row]):
             remedy = "Use NaN for missing observations."
             raise not_finite(name, float(values[row]), place(row, label), "float64", remedy)
         got = Words(f"{values[row]:.6g} {place(row, label)}")
-        raise bad_argument(name, got, f"numbers up to {LARGEST:g}", "Rescale the data.")
+        raise bad_argument(name, got, f"numbers up to {LARGEST_NUMBER:g}", "Rescale the data.")
     return values
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
@@ -188,7 +187,7 @@ class Forecaster(BaseEstimator):
             prior and of simple methods.
         """
         config, panel = self._config(), self._read(y, X)
-        with _bar(self.progress) as report:
+        with bar(bool(self.progress)) as report:
             over = mapped if client is None else on_client(client, "views")
             fitted = fit(panel, config, runner(over, report))
         fitted.warn_if_untrained()
@@ -323,7 +322,7 @@ class Forecaster(BaseEstimator):
         shown = self.progress if progress is None else progress
         if not callable(shown):
             check_flag(shown, "progress")
-        with _bar(shown is True) as report:
+        with bar(shown is True) as report:
             return run_backtest(
                 panel,
                 rows,
@@ -412,7 +411,7 @@ class Forecaster(BaseEstimator):
         """
         fitted = self._fitted
         panel = fitted.panel.follow(y_new, X_new)
-        with _bar(self.progress) as report:
+        with bar(bool(self.progress)) as report:
             run = runner(report=report)
             if fitted.is_untrained or not fitted.measures.median_unit:
                 fitted = fit(panel, self._config(), run)
@@ -539,10 +538,6 @@ class Forecaster(BaseEstimator):
                 'Fit with a longer horizon, or with strategy="recursive", which has no limit.',
             )  # fmt: skip
         return int(horizon)
-
-
-def _bar(visible: bool) -> AbstractContextManager[Callable[[str, int, int], object] | None]:
-    return bar(True) if visible else nullcontext()
 
 
 def _levels(interval: Any, quantiles: Any) -> dict[str, float]:

@@ -715,18 +715,18 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     @property
     def log_evidence_(self) -> float:
         """Log marginal likelihood of the training targets under the ridge."""
-        fitted = self._checked
-        try:
-            return fitted.log_density
-        except ValueError as error:  # hasattr returns False
-            raise AttributeError(str(error)) from None
+        return self._get_or_missing("log_density")
 
     @property
     def closed_loop_radius_(self) -> float:
         """Spectral radius of the network with its output fed back as in ``forecast``."""
+        return self._get_or_missing("closed_loop_radius")
+
+    def _get_or_missing(self, name: str) -> float:
+        """Return a property of the fitted network, or raise an AttributeError if it has none."""
         fitted = self._checked
         try:
-            return fitted.closed_loop_radius
+            return float(getattr(fitted, name))
         except ValueError as error:  # hasattr returns False
             raise AttributeError(str(error)) from None
 
