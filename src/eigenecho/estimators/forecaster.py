@@ -368,9 +368,11 @@ class Forecaster(BaseEstimator):
         for name in shown:
             if name not in numbers:
                 raise unknown_name("series", name, map(str, numbers))
-        forecasts = fitted.forecast(panel, horizon, panel.future(X, horizon))
+        # Other series have no origins, which saves their forecasts.
+        ends = [np.array([len(h) - 1] * (h.name in shown), int) for h in panel.histories]
+        forecasts = fitted.forecasts(panel, ends, horizon, panel.future(X, horizon))
         places = [numbers[name] for name in shown]
-        parts = [outlook_of(fitted, i, forecasts[i], levels) for i in places]
+        parts = [outlook_of(fitted, i, forecasts[i][0], levels) for i in places]
         return outlook(parts, width=width)
 
     @takes_tensors

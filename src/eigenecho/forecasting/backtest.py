@@ -14,7 +14,7 @@ import numpy as np
 from eigenecho import plots
 from eigenecho.data.clock import joined, texts
 from eigenecho.data.panel import Panel
-from eigenecho.errors import FewRowsWarning, unknown_name, warn
+from eigenecho.errors import unknown_name, warn
 from eigenecho.forecasting.baselines import naive, naive_error, naive_season, rivals
 from eigenecho.forecasting.candidates import runner
 from eigenecho.forecasting.fit import FittedForecaster, fit, warn_zero_width
@@ -321,11 +321,7 @@ def run_backtest(
         count = f"{len(done)} of {len(rows)} origins are finished"
         warn(f"the backtest was interrupted: {count}.", UserWarning)
     if untrained:
-        warn(
-            f"Forecasts from {len(untrained)} of {len(done)} origins are those of the prior and of "
-            f"simple methods: {untrained[0].reason()}.",
-            FewRowsWarning,
-        )
+        untrained[0].warn_if_untrained(f" from {len(untrained)} of {len(done)} origins")
     trials = sorted(chain.from_iterable(done), key=lambda trial: trial[:2])
     flat = sum(np.array_equal(t.forecasts["lower"], t.forecasts["upper"]) for t in trials)
     warn_zero_width(flat, len(trials), "forecasts")

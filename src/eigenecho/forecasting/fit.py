@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from eigenecho import spectra
 from eigenecho.checks import check_count, check_floats, check_memory
 from eigenecho.data.align import History
 from eigenecho.data.panel import Panel
+from eigenecho.data.read import in_series
 from eigenecho.errors import FewRowsWarning, Words, bad_argument, out_of_range, warn
 from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import THREADS, Candidate, Ensemble, Pull, Run, train
@@ -245,14 +245,7 @@ class FittedForecaster:
             origins = [_last_origins(history, horizon) for history in histories]
             # The best few members are enough to compare series.
             few = replace(self, ensemble=Ensemble(self.ensemble.members[:MEMBERS]))
-
-            def forecasts(series: Sequence[int]) -> list[Array]:
-                panel = replace(self.panel, histories=tuple(histories[i] for i in series))
-                return few.forecasts(panel, [origins[i] for i in series], horizon)
-
-            numbers = list(range(len(histories)))
-            groups = [numbers] if self.measures.multivariate else [[i] for i in numbers]
-            found = list(chain.from_iterable(mapped(forecasts, groups)))
+            found = few.forecasts(self.panel, origins, horizon)
         steps = np.arange(1, horizon + 1)
         rows = zip(histories, origins, strict=True)
         truths = [history.values[some[:, None] + steps] for history, some in rows]
@@ -278,38 +271,49 @@ class FittedForecaster:
         """
         check_memory(8.0 * horizon * self.ensemble.size, "horizon", horizon)
         ensemble = self.ensemble.with_horizon(horizon)
-        numbers = self.measures.numbers
-        if self.measures.multivariate and [h.name for h in panel.histories] != list(numbers):
+        names = [history.name for history in panel.histories]
+        if self.measures.multivariate and names != list(self.measures.numbers):
             expected = "the series of the fit, in the same order, as each depends on the others"
             raise bad_argument("context", Words(f"{len(panel)} series"), expected)
         unscaled = self.measures.unscaled(panel, ahead)
-        forecasts = []
-        for i, (history, rows) in enumerate(zip(panel.histories, origins, strict=True)):
-            start = unscaled[i].start
-            if np.any(rows < start):
-                of = "" if history.name is None else f" of series {history.name!r}"
-                expected = f"rows from {start} on, the first observation{of}"
-                raise bad_argument("origins", int(rows.min()), expected)
-            rows = rows - start
-            values = np.empty((len(rows), horizon))
-            number, anchor = numbers.get(history.name), ANCHOR
-            if number is not None:
-                anchor = len(self.panel.histories[number]) - self.panel.histories[number].start
-            for checkpoint in np.unique(used := checkpoints(rows + 1, anchor)):
-                here = used == checkpoint
-                signal = self.measures.scaled(panel, unscaled, i, start + int(checkpoint))
-                # Later rows are cut off first, so that not even the order of sums depends on them.
-                signal = signal.cut(stop=int(rows[here].max()) + 1)
-                signal = self.effects.apply(signal, int(checkpoint), horizon)
-                values[here] = self._blend(ensemble, signal, int(checkpoint), rows[here], number)
-                if signal.is_constant:  # logarithms and their inverse would round the constant
-                    flat = np.logical_and.accumulate(signal.values == signal.values[0])
-                    values[here] = np.where(flat[rows[here], None], signal.values[0], values[here])
-            if not np.isfinite(values).all():
-                first = int(np.argwhere(~np.isfinite(values))[:, 1].min())
-                raise out_of_range(history.name, first)
-            forecasts.append(clip_at_zero(values, history.values, start + rows))
-        return forecasts
+
+        def forecast(series: int) -> Array:
+            return self._forecast_series(panel, unscaled, series, origins[series], ensemble)
+
+        return list(mapped(forecast, range(len(panel))))
+
+    def _forecast_series(
+        self,
+        panel: Panel,
+        unscaled: Sequence[Signal],
+        series: int,
+        origins: Array,
+        ensemble: Ensemble,
+    ) -> Array:
+        """Return values (O, H) after rows of one series."""
+        history, start, horizon = panel.histories[series], unscaled[series].start, ensemble.horizon
+        if np.any(origins < start):
+            expected = f"rows from {start} on, the first observation{in_series(history.name)}"
+            raise bad_argument("origins", int(origins.min()), expected)
+        rows = origins - start
+        values = np.empty((len(rows), horizon))
+        number, anchor = self.measures.numbers.get(history.name), ANCHOR
+        if number is not None:
+            anchor = len(self.panel.histories[number]) - self.panel.histories[number].start
+        for checkpoint in np.unique(used := checkpoints(rows + 1, anchor)):
+            here = used == checkpoint
+            signal = self.measures.scaled(panel, unscaled, series, start + int(checkpoint))
+            # Later rows are cut off first, so that not even the order of sums depends on them.
+            signal = signal.cut(stop=int(rows[here].max()) + 1)
+            signal = self.effects.apply(signal, int(checkpoint), horizon)
+            values[here] = self._blend(ensemble, signal, int(checkpoint), rows[here], number)
+            if signal.is_constant:  # logarithms and their inverse would round the constant
+                flat = np.logical_and.accumulate(signal.values == signal.values[0])
+                values[here] = np.where(flat[rows[here], None], signal.values[0], values[here])
+        if not np.isfinite(values).all():
+            first = int(np.argwhere(~np.isfinite(values))[:, 1].min())
+            raise out_of_range(history.name, first)
+        return clip_at_zero(values, history.values, origins)
 
     def _blend(
         self,
@@ -374,11 +378,11 @@ class FittedForecaster:
         needed = f"a horizon of {horizon} needs a series of {fewest(horizon)} rows that changes"
         return f"{needed}, and the longest has {longest}"
 
-    def warn_if_untrained(self) -> None:
-        """Warn, once for all series, if no candidate was trained."""
+    def warn_if_untrained(self, which: str = "") -> None:
+        """Warn, once for all series, if no candidate was trained for these forecasts."""
         if self.is_untrained:
-            message = f"Forecasts are those of the prior and of simple methods: {self.reason()}."
-            warn(message, FewRowsWarning)
+            origin = f"Forecasts{which} are those of the prior and of simple methods"
+            warn(f"{origin}: {self.reason()}.", FewRowsWarning)
 
 
 def _last_origins(history: History, horizon: int) -> Array:
