@@ -176,6 +176,14 @@ def test_a_corpus_may_contain_series_that_repeat_their_season():
     assert np.array_equal(prior.values, expected.values)
 
 
+@pytest.mark.parametrize("start", [np.zeros(80), np.zeros(1)])
+def test_a_corpus_may_contain_series_that_rarely_change(start):
+    rng = np.random.default_rng(6)
+    ends = [rng.poisson(3, 20) if len(start) > 1 else np.full(20, 1.0 + i) for i in range(5)]
+    prior = fit_prior([signal(np.append(start, end)) for end in ends], 3)
+    assert np.isfinite(prior.values).all()
+
+
 def test_default_prior_is_that_of_the_synthetic_series(monkeypatch):
     monkeypatch.setattr(make_prior, "SERIES", 30)
     first, again = make_prior.corpus(), make_prior.corpus()

@@ -331,7 +331,8 @@ def _fit_readouts(corpus: Sequence[Array], horizon: int) -> Array:
             here = np.flatnonzero((assigned == k)[series])
             if not len(here):
                 continue
-            middle = np.median(errors[k, here])
+            # Rows before the first change of a series have no error, and may be the majority.
+            middle = np.median(errors[k, here]) or np.mean(errors[k, here]) or 1.0
             importance = middle / np.maximum(errors[k, here], ROBUST * middle)
             weighted = x[here] * (PER_READOUT * importance / rows[series[here]])[:, None]
             squares = weighted.T @ x[here] + RIDGE * np.eye(SIZE)
