@@ -152,18 +152,15 @@ class Columns:
             own.setdefault(sources.get(label, label), []).append(label)
             if numbered:
                 own[number] = [label]
-        named = {
-            argument: _find_labels(argument, value, own)
-            for argument, value in {"past": past, "known": known}.items()
-        }
-        listed = named["past"] + named["known"]
+        in_past, in_known = _find_labels("past", past, own), _find_labels("known", known, own)
+        listed = in_past + in_known
         if len(set(listed)) < len(listed):
             raise bad_argument("past", past, "each column once, in past or known")
-        for label in labels if named["known"] else ():
+        for label in labels if in_known else ():
             if label not in listed:
                 raise bad_argument("known", known, f"all columns of X: {label!r} is missing")
         columns, values = zip(*pairs, strict=True) if pairs else ((), ())
-        return cls(tuple(labels), tuple(named["past"]), columns, values)
+        return cls(tuple(labels), tuple(in_past), columns, values)
 
     @property
     def categories(self) -> dict[Hashable, tuple[str, ...]]:

@@ -202,19 +202,15 @@ class FittedForecaster:
     @cached_property
     def _relative_step(self) -> float:
         """Median step of the series that change, relative to their mean absolute value."""
-        levels = np.array([np.nanmean(np.abs(h.values)) for h in self.panel.histories])
-        moving = self.measures.units > 0
-        return (
-            float(np.median(self.measures.units[moving] / levels[moving])) if moving.any() else STEP
-        )
+        series = zip(self.measures.units, self.panel.histories, strict=True)
+        steps = [unit / np.nanmean(np.abs(h.values)) for unit, h in series if unit]
+        return float(np.median(steps)) if steps else STEP
 
     @cached_property
     def _has_long(self) -> bool:
         """True if a series that changes is long enough for a validation split."""
-        units = self.measures.units
-        return any(
-            u and not self._is_short(h) for u, h in zip(units, self.panel.histories, strict=True)
-        )
+        series = zip(self.measures.units, self.panel.histories, strict=True)
+        return any(unit and not self._is_short(history) for unit, history in series)
 
     def _is_short(self, history: History) -> bool:
         return len(history) - history.start < fewest(self.config.horizon)
@@ -228,12 +224,10 @@ class FittedForecaster:
         signal = self.measures.in_unit(signal, history.name, len(history))
         if not signal.is_constant:
             return signal.unit
+        if not self._is_short(history):
+            return 0.0
         level = abs(float(signal.values[0])) or self.measures.median_unit / self._relative_step
-        return (
-            self._relative_step * (level or 1.0) / np.sqrt(len(signal))
-            if self._is_short(history)
-            else 0.0
-        )
+        return self._relative_step * (level or 1.0) / np.sqrt(len(signal))
 
     def completed_bands(self) -> Bands:
         """Return the bands with errors of series that were not validated."""
@@ -389,11 +383,8 @@ def _last_origins(history: History, horizon: int) -> Array:
     """Return some of the last origins whose forecasts end within the series."""
     last = len(history) - 1 - horizon
     first = max(min(int(len(history) / GROWTH), last - horizon), history.start)
-    return (
-        np.unique(np.linspace(first, last, ORIGINS).astype(int))
-        if first <= last
-        else np.zeros(0, int)
-    )
+    count = ORIGINS if first <= last else 0
+    return np.unique(np.linspace(first, last, count).astype(int))
 
 
 def checkpoints(rows: Array, anchor: int) -> Array:

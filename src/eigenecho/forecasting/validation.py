@@ -233,12 +233,10 @@ class ValidationData:
         """Return forecasts (O, H) of each series by the prior and the rows of each fold."""
         forecasts = []
         for signal, plan in zip(self.signals, self.plans, strict=True):
-            parts = [
-                Mixture.of(prior, signal, stop, self.horizon, season, self.horizon).forecast(
-                    origins
-                )
-                for stop, origins in zip(plan.stops, plan.origins_by_fold, strict=True)
-            ]
+            parts = []
+            for stop, origins in zip(plan.stops, plan.origins_by_fold, strict=True):
+                mixture = Mixture.of(prior, signal, stop, self.horizon, season, self.horizon)
+                parts.append(mixture.forecast(origins))
             forecasts.append(np.concatenate(parts))
         return forecasts
 
