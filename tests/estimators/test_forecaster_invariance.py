@@ -136,8 +136,9 @@ def check(plain, other, factors, shifts, order):
     off = np.abs(after - expected[order])
     # Results of non-negative series end at 0, before or after a shift.
     off[((before[order] == 0) | (after == 0)) & (shifts[order] != 0)[:, None, None]] = 0
-    # Intervals of a series that never moved depend on its level.
-    off[((units == 0) & (shifts != 0))[order], 1:] = 0
+    # Intervals of a series that never changed depend on its level, and on the steps of all series
+    # relative to their levels.
+    off[((units == 0) & (shifts != 0).any())[order], 1:] = 0
     assert np.all(off <= size[order, None, None])
 
 
