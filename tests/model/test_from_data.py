@@ -146,7 +146,7 @@ def test_learning_with_short_series_and_feedback():
         ({"sr": 1.0}, "sr=1.0.*below 1"),
         ({"units": 0}, "units=0"),
         ({"large": 0}, "large=0"),
-        ({"y": np.zeros((800, 1))}, "y=.*learn a spectrum"),
+        ({"y": np.zeros((800, 1))}, "y=.*expected targets that depend on X"),
         ({"y": np.full((800, 1), np.nan)}, "y"),
         ({"law": "gold"}, "gold"),
         ({"law": spectra.ring(30, sr=1.2)}, "law=<effective radius 1.2>"),

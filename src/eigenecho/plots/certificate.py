@@ -58,7 +58,7 @@ def certificate(model: LinearModel) -> Figure:
     """
     details = getattr(model, "certificate", None)
     if not isinstance(details, Certificate):
-        raise bad_argument("model", model, "a network that eigenecho.diagonalize returned")
+        raise bad_argument("model", model, "a network returned by eigenecho.diagonalize")
     figure = new_figure(10.5, 4.0)
     panels: Any = figure.subplots(1, 3, width_ratios=(1.25, 1.25, 0.8))
     _draw_eigenvalues(panels[0], model)
