@@ -150,6 +150,23 @@ def test_plot_of_a_series_with_known_columns():
     assert not ax.collections
 
 
+def test_plot_of_one_row_shows_the_whole_interval():
+    pytest.importorskip("matplotlib")
+    with pytest.warns(ee.errors.FewRowsWarning):
+        forecaster = ee.Forecaster(4).fit([52.0])
+    (ax,) = forecaster.plot(interval=0.9).axes
+    _, lower, upper = forecaster.predict(interval=0.9)
+    bottom, top = ax.get_ylim()
+    assert bottom <= lower.min()
+    assert top >= upper.max()
+
+
+def test_plot_of_a_single_name():
+    pytest.importorskip("matplotlib")
+    (ax,) = fitted(wide()).plot("b").axes
+    assert ax.get_ylabel() == "b"
+
+
 def test_plot_of_unknown_series():
     with pytest.raises(ValueError, match=r"series='c' is not known\. Known: a, b"):
         fitted(wide()).plot(["c"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import cache
 
 import numpy as np
@@ -200,6 +201,35 @@ def test_constant_series_has_intervals_of_width_zero(value):
     # The constant series does not affect the forecasts and intervals of the others.
     for one, two in zip(alone.predict(X=ahead[:3], interval=0.8), result, strict=False):
         assert_allclose(two, one, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("rows", [1, 8, 20])
+@pytest.mark.parametrize("scale", [1e-60, 1.0, 9.05e52])
+def test_short_constant_series_has_intervals_of_its_level(rows, scale):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewRowsWarning)
+        one = ee.Forecaster(9).fit(np.full(rows, -3.0)).predict(interval=0.8)
+        two = ee.Forecaster(9).fit(np.full(rows, -3.0 * scale)).predict(interval=0.8)
+    assert np.all(one.mean == -3)
+    assert np.all(one.upper - one.lower > 0.05)
+    assert_allclose(np.array(two) / scale, one, rtol=1e-9)
+
+
+def test_intervals_of_a_few_rows_have_a_limited_width():
+    y = [0.97, 1.15, 0.09, -1.5, 0.3]
+    with pytest.warns(FewRowsWarning):
+        _, lower, upper = ee.Forecaster(5).fit(y).predict(interval=0.95)
+    assert np.all((upper - lower > 2) & (upper - lower < 100))
+
+
+@pytest.mark.parametrize("prior", ["auto", None])
+def test_forecasts_from_zeros_before_a_series_changes(prior):
+    y = np.r_[np.zeros(30), np.random.default_rng(0).poisson(20, 30)]
+    forecaster = ee.Forecaster(2, prior=prior).fit(y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        assert np.isfinite(forecaster.rolling(y, [5, 20, 40])).all()
+        assert np.isfinite(forecaster.predict(context=np.zeros(6))).all()
 
 
 def test_update_changes_the_unit():

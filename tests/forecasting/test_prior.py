@@ -82,6 +82,20 @@ def test_simple_methods_are_weighted_by_past_errors():
     assert_allclose([w for _, w in mixture.baselines], weights / weights.sum(), rtol=1e-9)
 
 
+@pytest.mark.parametrize("prior", ["auto", None])
+@pytest.mark.parametrize("rows", [2, 3, 4, 5])
+def test_a_few_rows_are_hardly_extrapolated(rows, prior):
+    errors = []
+    for seed in range(20):
+        y = 50 + 5 * np.random.default_rng(seed).normal(size=rows + 6)
+        made = quiet(y[:rows], horizon=6, prior=prior).predict()
+        errors.append([np.abs(y[rows:] - made).mean(), np.abs(y[rows:] - y[rows - 1]).mean()])
+    error, error_of_last_value = np.mean(errors, axis=0)
+    assert error < 1.2 * error_of_last_value
+    jump = quiet([1.0, 1000.0], horizon=8, prior=prior).predict()
+    assert_allclose(jump, 1000, rtol=1e-6)
+
+
 def test_readouts_are_corrected_by_the_rows_of_the_series():
     rng = np.random.default_rng(1)
     prior = Prior(rng.normal(size=(SIZE, 2)) / 10, np.zeros((0, 1)))

@@ -335,7 +335,7 @@ class Forecaster(BaseEstimator):
     @takes_tensors
     def plot(
         self,
-        series: Sequence[Hashable] | None = None,
+        series: str | int | Sequence[Hashable] | None = None,
         *,
         X: Any = None,
         interval: float | Sequence[float] | None = 0.9,
@@ -345,7 +345,7 @@ class Forecaster(BaseEstimator):
 
         Parameters
         ----------
-        series : list of ids or columns, optional
+        series : id or column, or list of them, optional
             Series to plot; the first four by default. Numbers for arrays.
         X : as in ``predict``
             Columns known ahead.
@@ -364,7 +364,8 @@ class Forecaster(BaseEstimator):
         _levels(interval, None)
         levels = [] if interval is None else np.atleast_1d(interval).tolist()
         horizon, panel, numbers = fitted.config.horizon, fitted.panel, fitted.measures.numbers
-        shown = list(numbers)[: plots.MOST_SERIES] if series is None else list(series)
+        names = list(numbers)[: plots.MOST_SERIES] if series is None else series
+        shown = [names] if isinstance(names, (str, int)) else list(names)
         for name in shown:
             if name not in numbers:
                 raise unknown_name("series", name, map(str, numbers))

@@ -6,8 +6,10 @@ normalised modes of the steps Δ of the series, that is, weighted means of its s
 
     x_τ(t) = Σ_j a^j Δ(t−j) / Σ_j a^j,   a = exp(−1/τ),   ŷ(t+h) = y(t) + x(t) W_h
 
-Each of these forecasts has a weight ∝ L^−POWER, where L is its mean error at earlier rows of the
-series. The readouts are then corrected with the rows of the series:
+Each of these forecasts has a weight ∝ L^−POWER, where L is the mean of its n errors at earlier rows
+of the series. As few errors may be small by chance, (1/n² − 1/FEW_ERRORS²) times its distance from
+the last value is added if n < FEW_ERRORS. The readouts are then corrected with the rows of the
+series:
 
     W = argmin ‖Y − X W‖² + PULL √h ‖W − Σ_k w_k W_k‖²
 
@@ -44,6 +46,9 @@ POWER = 8.0
 
 FIRST = 3
 """Minimum number of rows before a forecast whose error is used to compute weights."""
+
+FEW_ERRORS = 12
+"""Number of errors below which weights also depend on distances from the last value."""
 
 LOOKBACK = 250
 """Maximum number of last rows whose errors determine weights. Corrections use twice as many."""
@@ -212,7 +217,7 @@ class Mixture(NamedTuple):
         if rows > 2 * season > 2:
             baselines.append(Baseline("growth", season))
         first = max(min(max(FIRST, season + 1), rows // 2), rows - LOOKBACK)
-        origins = np.arange(first, rows - 1)
+        origins = np.arange(first, rows)
         steps = np.unique(np.linspace(1, judged, STEPS).astype(int))
         forecasts = [
             view.forecast(
@@ -223,6 +228,7 @@ class Mixture(NamedTuple):
         y = signal.values
         forecasts += [b.forecast(y, y, origins, judged)[None, :, steps - 1] for b in baselines]
         targets = _ahead(signal, y, rows, origins, steps)
+        targets[-1] = y[rows - 1]
         errors = np.abs(np.concatenate(forecasts) - targets) / (signal.unit * np.sqrt(steps))
         weights = _weights(errors)
         parts = np.split(weights, np.cumsum([len(W) for W in readouts]))
@@ -256,9 +262,15 @@ def _ahead(signal: Signal, z: Array, rows: int, origins: Array, steps: Array) ->
 
 
 def _weights(errors: Array) -> Array:
-    """Return weights (K,) of forecasts with errors (K, O, S), in units of the series."""
-    there = ~np.isnan(errors[-1])  # simple methods do not overflow
-    losses = errors[:, there].mean(axis=1) if there.any() else np.ones(len(errors))
+    """Return weights (K,) of forecasts with errors (K, O, S), in units of the series.
+
+    Those at the last origin are distances from the last value.
+    """
+    there = ~np.isnan(errors[-1, :-1])  # simple methods do not overflow
+    count = max(int(there.sum()), 1)
+    losses = errors[:, :-1][:, there].sum(axis=1) / count
+    if count < FEW_ERRORS:
+        losses += errors[:, -1].mean(axis=1) * (1 / count**2 - 1 / FEW_ERRORS**2)
     losses = np.where(np.isfinite(losses), np.maximum(losses, ROUNDING), np.inf)
     weights = (losses / losses.min()) ** -POWER
     return weights / weights.sum()

@@ -334,8 +334,8 @@ def _forecasts_by_pull(data: ValidationData, candidate: Candidate) -> list[list[
 
 def _bands_of_prior(signals: Sequence[Signal], config: ForecastConfig) -> Bands | None:
     """Return the errors of the prior at earlier rows, if no candidate can be selected."""
-    moving = [i for i in moving_series(signals) if len(signals[i]) > FIRST + 1][:SERIES]
-    if not moving:
+    moving = [i for i, s in enumerate(signals) if not s.is_constant and len(s) > FIRST + 1][:SERIES]
+    if not moving:  # constant series say nothing about the size of errors
         return None
     used, rows = [signals[i] for i in moving], [len(signals[i]) for i in moving]
     learned = learn_effects(used, rows, config.periods, _logarithms(used))

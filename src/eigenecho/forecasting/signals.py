@@ -63,8 +63,8 @@ class Signal:
         Root mean square of the steps of the logarithms.
     offset : float
         Number that is added before logarithms are taken: 0 for positive series, and the smallest
-        positive value of a series with zeros, which is 1 for counts. NaN for series with negative
-        values, which have no logarithms.
+        positive value of a series with zeros, which is 1 for counts, or the unit if there is none
+        yet. NaN for series with negative values, which have no logarithms.
     """
 
     values: Array
@@ -127,7 +127,8 @@ class Signal:
         lowest = seen.min(initial=np.inf)
         offset = np.nan if lowest < 0 else 0.0
         if lowest == 0:
-            offset = float(seen[seen > 0].min(initial=np.inf))
+            positive = seen[seen > 0]
+            offset = float(positive.min()) if positive.size else size
         return replace(self, unit=size or 1.0, is_constant=not size, offset=offset)
 
 

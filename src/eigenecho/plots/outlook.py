@@ -118,9 +118,11 @@ def draw_intervals(
 ) -> None:
     """Shade prediction intervals, one (times, lower, upper) per forecast; a bar for one step.
 
-    Call this after drawing the lines: intervals that are much wider are cut.
+    Call this after drawing the lines: intervals that are much wider are cut, unless the lines are
+    flat.
     """
     bottom, top = ax.get_ylim()
+    room = ROOM * (top - bottom) if ax.dataLim.height else np.inf
     label = f"{100 * interval:.3g}% interval"
     for times, lower, upper in blocks:
         if len(times) == 1:
@@ -131,7 +133,6 @@ def draw_intervals(
             ax.fill_between(times, lower, upper, label=label, zorder=1, **style)
         label = "_more"
     low, high = ax.get_ylim()
-    room = ROOM * (top - bottom)
     ax.set_ylim(max(low, bottom - room), min(high, top + room))
 
 
