@@ -163,8 +163,8 @@ def test_plot_of_one_row_shows_the_whole_interval():
 
 def test_plot_of_a_single_name():
     pytest.importorskip("matplotlib")
-    (ax,) = fitted(wide()).plot("b").axes
-    assert ax.get_ylabel() == "b"
+    (ax,) = fitted(wide().rename(columns={"b": "shop b"})).plot("shop b").axes
+    assert ax.get_ylabel() == "shop b"
 
 
 def test_plot_of_unknown_series():
