@@ -206,3 +206,10 @@ def test_too_many_categories():
         frame = pd.DataFrame({"y": np.arange(rows), "code": [str(i) for i in range(rows)]})
         with pytest.raises(ValueError, match=rf"{rows} categories in column 'code'.*most {most}\."):
             ee.Forecaster(H).fit(frame["y"], frame[["code"]])
+
+
+def test_columns_with_the_name_of_a_category_are_rejected():
+    y = pd.DataFrame({"sales": np.random.default_rng(0).normal(size=60).cumsum()})
+    X = pd.DataFrame({"promotion": ["none", "sale"] * 30, "promotion=sale": np.arange(60.0)})
+    with pytest.raises(ValueError, match=r"column 'promotion=sale'.* Rename the first column\."):
+        ee.Forecaster(3).fit(y, X)

@@ -356,7 +356,11 @@ def _encoded(
                 got = Words(f"a new category {value!r} in column {label!r}")
                 raise bad_argument(name, got, f"those of fit: {', '.join(categories[label])}")
         for value in categories[label]:
-            columns[f"{label}={value}"] = np.where(missing, np.nan, values == value)
+            encoded = f"{label}={value}"
+            if encoded in frame.columns:
+                got = Words(f"a column {encoded!r} beside a category {value!r} of column {label!r}")
+                raise bad_argument(name, got, "different names", "Rename the first column.")
+            columns[encoded] = np.where(missing, np.nan, values == value)
     return pandas.DataFrame(columns, frame.index)
 
 
