@@ -119,7 +119,7 @@ def check_lr(lr: float) -> None:
 
 
 def check_coverage(coverage: Any) -> float:
-    """Return a coverage if it is between 0 and 1."""
+    """Return a coverage between 0 and 1 as a float, or raise."""
     if not is_finite_number(coverage) or not 0 < float(coverage) < 1:
         raise bad_argument("interval", coverage, "a coverage in ]0, 1[, such as 0.9")
     return float(coverage)

@@ -18,7 +18,7 @@ import eigenecho
 from eigenecho.errors import ClusterError, bad_argument
 
 Mapped = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
-"""A function like ``map``, whose results come in the order of the items."""
+"""A function like ``map``, which yields results in the order of the items."""
 
 POLL_SECONDS = 5.0
 """Interval between two checks that the cluster has workers."""

@@ -230,7 +230,7 @@ def not_numbers(
 
 
 def other_columns(name: str, got: Sequence[Any], known: Sequence[Any]) -> ValueError:
-    """Return the error for columns other than in ``fit``, which begins as in scikit-learn."""
+    """Return the error for columns that differ from ``fit``; it starts as in scikit-learn."""
     what = "output names" if name in ("y", "y_previous", "target") else "feature names"
     return ValueError(
         f"The {what} should match those that were passed during fit, in the same order: "

@@ -38,7 +38,7 @@ NARROW = 4.3
 """Width of a figure on a phone, in inches."""
 
 CSS_PIXELS = 100
-"""Displayed size of a figure in CSS pixels per inch, at most."""
+"""Maximum displayed size of a figure, in CSS pixels per inch."""
 
 
 def environment(*packages: str) -> Any:
@@ -119,7 +119,7 @@ class Picture:
 
 
 def picture(draw: Callable[[float], Figure], caption: str) -> Picture:
-    """Return the figures that ``draw`` makes for both widths in inches; one if it is small."""
+    """Return the figures drawn for both widths in inches, or a single one if it is small."""
     wide = draw(WIDE)
     width = wide.get_figwidth()
     narrow = draw(NARROW) if width > NARROW else wide

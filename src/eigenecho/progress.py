@@ -12,7 +12,7 @@ from eigenecho.checks import check_flag
 from eigenecho.errors import bad_argument
 
 Report = Callable[[int, int], object]
-"""A callable (done, total) of numbers of steps."""
+"""A callable (done, total), where both are numbers of steps."""
 
 StageReport = Callable[[str, int, int], object]
 """A callable (stage, done, total) for runs of several stages."""
@@ -82,7 +82,7 @@ def bar(visible: bool) -> Iterator[StageReport | None]:
 
 @contextmanager
 def stage_report(progress: Any) -> Iterator[StageReport | None]:
-    """Yield the report of an argument ``progress``: True for a bar, False, or a callable."""
+    """Yield the report for ``progress``: a bar if True, None if False, or the callable itself."""
     if not callable(progress):
         check_flag(progress, "progress")
     with bar(progress is True) as draw:

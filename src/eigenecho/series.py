@@ -16,7 +16,7 @@ from eigenecho.frames import to_pandas
 from eigenecho.types import Array
 
 RAGGED = "a 2-D series (T, D)", "Several series are a list of 2-D arrays."
-"""What is expected instead of rows of different lengths, and the remedy."""
+"""Expected input and remedy in the error message for rows of different lengths."""
 
 DATES = (np.datetime64, np.timedelta64)
 """Objects that NumPy converts to numbers although they are dates."""

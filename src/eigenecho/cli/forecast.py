@@ -126,7 +126,7 @@ def forecast(
 
 
 def _read_seasons(text: str) -> list[Any] | None:
-    """Return the numbers of --season, None for the default."""
+    """Return the numbers in --season, or None for the default."""
     if not re.fullmatch(r"(\d+(\.\d+)?(,\d+(\.\d+)?)*)?", text):
         raise ValueError(f"Invalid --season {text!r}: expected rows per season, such as 24,168.")
     return [float(part) if "." in part else int(part) for part in text.split(",")] if text else None
@@ -159,7 +159,7 @@ def _long_names(series: TableSeries) -> dict[str, Any]:
     """Return the arguments of a forecaster that name the columns of a long frame."""
     if series.id:
         return {"id": series.id, "time": series.time, "target": series.targets[0]}
-    # A wide frame whose targets have the default names of a long one is not a long one.
+    # A wide frame is not long, even if its targets have the default names of long columns.
     is_taken = {"unique_id", "ds"} & set(series.targets)
     return dict.fromkeys(("id", "time", "target"), "") if is_taken else {}
 
@@ -173,7 +173,7 @@ def _read_arguments(context: Context) -> str:
 
 
 def _describe(console: Console, series: TableSeries) -> None:
-    """Print what was read."""
+    """Print a description of the series."""
     names = "Read " + ", ".join(map(repr, series.targets))
     names += f" of {len(series.times)} series: up to" if series.id else ":"
     times = max(series.times.values(), key=len)

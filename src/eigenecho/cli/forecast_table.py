@@ -21,7 +21,7 @@ from eigenecho.forecasting.validation import fewest
 from eigenecho.forecasting.views import LONG
 
 BLOCKS, BLOCKS_OF_LONG = 5, 3
-"""Default number of test blocks, also for long series; each costs a fit."""
+"""Default number of test blocks, in general and for long series. Each block costs a fit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +146,7 @@ def predictions(result: TableForecast) -> Any:
 
 
 def times_with_future(series: TableSeries, name: str, horizon: int) -> Any:
-    """Return the times of a series with ignored gaps, followed by those of its forecast.
+    """Return the times of a series with ignored gaps, followed by the times of its forecast.
 
     The forecast continues by business days, or by the most common step.
     """

@@ -34,8 +34,8 @@ WORDS = {"mae": "mean absolute error", "mase": "mean absolute scaled error"}
 class Verdict:
     """The comparison with one baseline; ``word`` is a key of ``MARKS``.
 
-    ``change`` is the relative change of the error: −0.3 is 30% lower than the baseline's, ∞ if only
-    the baseline has no error.
+    ``change`` is the relative change of the error: −0.3 means 30% lower than the baseline, and ∞
+    means that only the baseline has no error.
     """
 
     rival: str

@@ -50,8 +50,8 @@ def carry_states(
 ) -> list[Any]:
     """Return a task for the state at the start of each shard, None for a state of zero.
 
-    ``end_state(i, start)`` makes the task of the state after shard i, where ``start`` is the task
-    of the state before it, or None for zero.
+    ``end_state(i, start)`` returns a task for the state after shard i, where ``start`` is the task
+    for the state before it, or None for zero.
     """
     form, steps = reservoir.form, settling_steps(reservoir.form)
     diagonal = isinstance(form, DiagonalForm)
@@ -68,7 +68,7 @@ def carry_states(
 
 
 def final_state(reservoir: Reservoir, drive: Array, start: Array | None) -> Array:
-    """Return the state (N,) after a drive (T, D), which starts from zero by default."""
+    """Return the state (N,) after a drive (T, D), starting from zero by default."""
     if start is not None:
         return reservoir.last_state(drive, np.array(start))
     steps = settling_steps(reservoir.form)

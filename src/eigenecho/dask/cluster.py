@@ -35,7 +35,7 @@ class Cluster:
 
     @classmethod
     def of(cls, client: Any, report: Report | None = None) -> Cluster:
-        """Return the cluster of a client, by default of the current one if there is one."""
+        """Return the cluster of a client; the default is the current client, if any."""
         if client is None:
             try:
                 client = get_client()
@@ -53,7 +53,7 @@ class Cluster:
         return delayed(function, pure=False)(*arguments, dask_key_name=self._key(name))
 
     def tree(self, parts: Sequence[Delayed], merge: Callable[[Any, Any], Any]) -> Delayed:
-        """Return a task that merges neighbours, then the results, until one is left."""
+        """Return a task that merges neighbours pairwise until a single result remains."""
         level = list(parts)
         while len(level) > 1:
             pairs = zip(level[::2], level[1::2], strict=False)

@@ -29,7 +29,7 @@ Estimator = TypeVar("Estimator", LinearESN, Forecaster)
 def fit(
     estimator: Estimator, X: Any = None, y: Any = None, *, client: Any = None, progress: Any = False
 ) -> Estimator:
-    """Fit an estimator to data on a cluster; up to rounding, the result is that of its ``fit``.
+    """Fit an estimator on a cluster. Up to rounding, the result equals that of its ``fit``.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ def predict(
     Parameters
     ----------
     model : LinearESN, LinearModel or Forecaster
-        Fitted, on a cluster or not.
+        A fitted estimator or a model.
     X : dask array (T, D_in), or a list of them
         For a network; chunked along time. States are carried from chunk to chunk.
     X : long frame of dask.dataframe, or a list of delayed pandas frames
@@ -108,7 +108,7 @@ def _read(network: LinearModel, shard: Shard) -> tuple[Array, Array | None]:
 
 
 def _run(network: LinearModel, shard: Shard, start: Any, flat: bool) -> tuple[Array, State]:
-    """Return the outputs of a shard and the state after it, from a state, None for zero."""
+    """Return the outputs of a shard and its final state; ``start`` is None for a zero state."""
     u, previous = _read(network, shard)
     if start is not None and not isinstance(start, State):
         start = State(start, network.zero_state().y)

@@ -38,7 +38,7 @@ Start = tuple[Any, Array]
 
 @dataclass(frozen=True, eq=False)
 class ProblemTemplate:
-    """A problem without rows, as workers get it; rows are read as ``dtype``."""
+    """A problem without rows, which is sent to the workers; they read rows as ``dtype``."""
 
     problem: Problem
     dtype: Any
@@ -191,7 +191,7 @@ class ShardedProblem(AbstractProblem):
 
 
 def _fold_of_shard(shard: Shard, fold: Fold, skip: int) -> Fold | None:
-    """Return the rows of a fold in a shard that has ``skip`` rows before its own, None if none."""
+    """Return the rows of a fold in a shard after ``skip`` other rows, or None if it has none."""
 
     def part(block: Block) -> Block:
         start, stop = (
@@ -243,7 +243,7 @@ class ShardedResiduals(WeightResiduals):
 
 @one_blas_thread()
 def merge_results(earlier: Any, later: Any) -> Any:
-    """Merge the results of two neighbours in time; None is the result of no rows."""
+    """Merge the results of two neighbours in time; None stands for no rows."""
     if earlier is None or later is None:
         return later if earlier is None else earlier
     if isinstance(earlier, tuple):
@@ -270,7 +270,7 @@ class SeriesSums:
     continues: bool
 
     def merge(self, after: SeriesSums) -> SeriesSums:
-        """Return the sums over the rows of both."""
+        """Return the sums over the rows of both parts."""
         merge: Any = self.value.joined if after.continues else self.value.merge
         return SeriesSums(merge(after.value), self.continues)
 

@@ -184,12 +184,12 @@ def _block_sources(u: Any, y: Any) -> list[Any]:
     return [BlockRecipe(cull(graph, recipe.present)[0], recipe.keys) for recipe in recipes]
 
 
-# Validation: a first pass over all shards, which also collects what later passes need ----------
+# Validation: a first pass over all shards, which also collects data for later passes -----------
 
 
 @dataclass(frozen=True, eq=False)
 class RowChecks:
-    """Rows are read as ``dtype``; ``gaps`` allows NaN in targets; ``tail`` last rows are kept."""
+    """Options of validation; ``gaps`` allows NaN in targets, and ``tail`` last rows are kept."""
 
     dtype: Any
     gaps: bool
@@ -203,9 +203,9 @@ class ShardSummary:
 
     ``columns`` is (D_in, D_out); ``flat`` is True for targets of shape (rows,). ``head`` and
     ``tail`` are inputs and targets of the first rows of the first series, and of the last rows of
-    the shard, and ``spreads`` those of inputs and targets. ``observed`` (D_out,) counts targets
-    after the warmup that are not NaN, and ``same_gaps`` is True if all columns have NaN in the same
-    rows.
+    the shard. ``spreads`` are the spreads of inputs and targets. ``observed`` (D_out,) counts
+    targets after the warmup that are not NaN, and ``same_gaps`` is True if all columns have NaN in
+    the same rows.
     """
 
     rows: int

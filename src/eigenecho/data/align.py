@@ -18,7 +18,7 @@ RESAMPLE = "Resample to a regular step, or pass arrays, in which each row is one
 LOOSE = 1000
 """Maximum number of steps per row: above it, a step is too short for the rows."""
 SMALLEST = 1e-150
-"""Smallest non-zero range of a series, whose square is still a number."""
+"""Smallest non-zero range of a series: the square of a smaller one underflows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ class History:
     def then(self, after: History) -> History:
         """Return the history with the rows of another appended.
 
-        Rows of X that are known ahead are replaced if the other one has any.
+        Rows of X that are known ahead are replaced if the other history has any.
         """
         clock = Clock(joined([self.clock.times, after.clock.times]), self.clock.step)
         values = np.concatenate([self.values, after.values])
@@ -212,7 +212,7 @@ class Columns:
             )  # fmt: skip
 
     def check_labels(self, labels: Sequence[Any], ignored: Sequence[Any], name: str) -> None:
-        """Raise if columns are missing, or if there are unexpected ones; some are ignored."""
+        """Raise if columns are missing, or unexpected and not ``ignored``."""
         for label in self.labels:
             if label not in labels:
                 got = Words(f"columns {', '.join(map(repr, labels[:8]))}")
@@ -294,7 +294,7 @@ class Drivers:
     def _on_grid(
         self, series: Hashable, first: Any, clock: Clock, rows: int
     ) -> tuple[Array, Array]:
-        """Return values from a first time on, at least ``rows``, and whether each row exists."""
+        """Return at least ``rows`` rows from a first time on, and a mask of the rows that exist."""
         table = self.tables.get(None, self.tables.get(series))
         if table is None:
             got = Words(f"no rows of series {series!r}")
@@ -333,15 +333,15 @@ def align(
     own_steps: Mapping[Hashable, Any] | None = None,
     whole: bool = True,
 ) -> tuple[History, ...]:
-    """Return the series of tables on grids of a step; rows that are missing there are NaN.
+    """Return the series of tables on regular grids, with NaN for missing rows.
 
     Parameters
     ----------
     step : pandas offset or number
         The step of all series except those in ``own_steps``.
     whole : bool
-        The tables contain all rows: check that something is observed, and fill gaps in columns
-        of the past.
+        True if the tables contain all rows. Then check that each series has observations, and
+        fill gaps in columns of the past.
     """
     histories: list[History] = []
     cache: dict[tuple[Any, ...], tuple[Clock, Array]] = {}

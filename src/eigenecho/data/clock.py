@@ -21,9 +21,9 @@ from eigenecho.types import Array
 
 DAY = np.timedelta64(1, "D")
 SPARSE = 3
-"""Maximum number of positions on the grid per row: a finer grid is not the step of the times."""
+"""Maximum number of grid positions per row. Steps with finer grids are rejected."""
 USUAL = 0.1
-"""Minimum share of the differences between rows that makes a difference a candidate step."""
+"""Minimum relative frequency of a difference between rows that is a candidate step."""
 NEAR = 0.01
 """Maximum distance of a number from its position on the grid, in steps."""
 YEAR = 31_556_952 * 10**9
@@ -277,7 +277,7 @@ def filled(times: Any, rows: Array, step: Any) -> Any:
 
 
 def onward(last: Any, step: Any, steps: int) -> Any:
-    """Return the times that follow a last one, given as times (1,); a negative step goes back."""
+    """Return the times that follow a last time (1,), or precede it if the step is negative."""
     if isinstance(last, np.ndarray):
         return last[0] + step * np.arange(1, steps + 1)
     if is_period(last):
@@ -314,7 +314,7 @@ def mean_length(offset: Any) -> float:
 def _month_positions(first: Any, local: Any, step: Any) -> Array | None:
     """Return positions by counting months, which is much faster than generating the grid.
 
-    None for steps other than months, quarters and years, and if a date is not on the grid.
+    Return None for steps other than months, quarters and years, or if a date is off the grid.
     """
     months = getattr(step, "months", 0) or step.n * CALENDAR.get(_code(step)[:1], (0, ""))[0]
     if not months or not step.is_on_offset(first):

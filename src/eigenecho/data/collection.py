@@ -20,7 +20,7 @@ from eigenecho.types import Array
 LAYOUTS = ("channels_last", "channels_first")
 FORMATS = "(series, T), (series, T, D), a list of (T,) or (T, D), or a long DataFrame"
 SHORTEST = 2
-"""Smallest number of steps of a series, which has at least one increment."""
+"""Minimum number of steps of a series, so that it has at least one increment."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class Collection:
     def restore(self, values: Array, names: Any) -> Any:
         """Return one row of values per series: an array, or a frame with the ids as index.
 
-        ``names`` are those of the columns. Values (series,) become a Series, or a frame with the
+        ``names`` are the column names. Values (series,) become a Series, or a frame with the
         ids as a column in libraries other than pandas.
         """
         if self.ids is None:

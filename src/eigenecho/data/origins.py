@@ -1,4 +1,4 @@
-"""Forecast origins: the last rows that forecasts have seen."""
+"""Forecast origins: the last rows before forecasts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eigenecho.types import Array
 
 
 def origins(panel: Panel, origins: Any, horizon: int) -> list[Array]:
-    """Return the last row that each forecast has seen, for each series.
+    """Return the last row before each forecast, for each series.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ def origins(panel: Panel, origins: Any, horizon: int) -> list[Array]:
 def together(panel: Panel, origins: Any, horizon: int) -> Array:
     """Return rows (O, n), sorted by time, after which all series are forecast at once.
 
-    A number of origins counts from the end of each series, as far apart as in the longest one.
-    The row is −1 if a series has no row at an origin, no observation before it, or fewer than
-    ``horizon`` rows after it.
+    If ``origins`` is an int, origins are counted from the end of each series, and spaced as in the
+    longest one. The row is −1 if a series has no row at an origin, no observation before it, or
+    fewer than ``horizon`` rows after it.
     """
     histories = panel.histories
     starts = np.array([history.start for history in histories])

@@ -185,9 +185,9 @@ class Panel:
     def _read(
         self, y: Any, X: Any, name: str, X_name: str, starts: Any = None
     ) -> tuple[PanelFormat, Any, tuple[History, ...]]:
-        """Return the format, labels and rows of further data; ``starts`` of rows that follow.
+        """Return the format, labels and rows of further data; ``starts`` is given for new rows.
 
-        Rows that follow may have no X if all of its columns are known ahead.
+        New rows may have no X if all of its columns are known ahead.
         """
         y, X = self._split(y, X, name)
         form, data = identify(y, self.form.names, name)

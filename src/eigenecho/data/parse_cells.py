@@ -60,7 +60,7 @@ SHOWN = 3
 
 
 def listed(texts: Iterable[str], count: int) -> str:
-    """Return the first of ``count`` texts, and how many more there are."""
+    """Return the first of ``count`` texts, and the number of further ones."""
     more = f"; and {count - SHOWN} more" if count > SHOWN else ""
     return "; ".join(islice(texts, SHOWN)) + more
 
@@ -176,7 +176,7 @@ def find_times(frame: Any, used: list[str], id: str | None, form: FileFormat) ->
     """Return the column of times, None if there is none.
 
     Columns of dates come first, then numeric columns with the name of a time. Raise an error if
-    there is neither, but a column that may contain times: rows would be in the wrong order.
+    there is neither but a column may contain times, since rows could be in the wrong order.
     """
     columns: dict[str, list[str]] = {"dates": [], "repeated": [], "numbers": [], "unclear": []}
     for name in frame.columns:
@@ -207,7 +207,7 @@ def _may_be_times(cells: Any, kind: str) -> bool:
 
 
 def _kind_of(cells: Any, form: FileFormat) -> str:
-    """Return "dates", "numbers" or "texts", whichever most of the first cells are.
+    """Return "dates", "numbers" or "texts": the kind of most of the first cells.
 
     Numbers such as 19870131 are dates.
     """
@@ -274,7 +274,7 @@ def _read_dates(name: str, texts: Any, form: FileFormat) -> tuple[Any, str]:
 
 
 def _formats(texts: Any, form: FileFormat) -> list[str]:
-    """Return the formats that read some of a few texts as dates."""
+    """Return the date formats that match at least one of the texts."""
     if form.date_format is not None:
         return [form.date_format]
     # Only formats with the same punctuation are tried, since each trial takes time.

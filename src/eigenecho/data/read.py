@@ -47,8 +47,8 @@ TEXT = (
 """The remedy for a column of a frame that does not contain numbers."""
 
 MOST_CATEGORIES = 100
-"""Number of categories of a column, at most, and of half of the rows from ``FEW_CATEGORIES`` on:
-more are rather ids, or dates or numbers as text."""
+"""Maximum number of categories of a column. It is reduced to half of the rows, but not below
+``FEW_CATEGORIES``: columns with more are probably ids, or dates or numbers as text."""
 FEW_CATEGORIES = 10
 
 NOT_NUMBERS = (str, bytes, complex, np.complexfloating, np.datetime64, np.timedelta64)
@@ -144,7 +144,7 @@ def identify(y: Any, names: LongNames, name: str) -> tuple[PanelFormat, Any]:
 def read_y(
     form: PanelFormat, y: Any, name: str, starts: Sequence[int] | None = None
 ) -> tuple[Any, list[Table]]:
-    """Return the labels of all series and their tables: one, or one per series.
+    """Return the labels of all series, and one table for all or one per series.
 
     Rows of arrays have row numbers as times, which begin at 0 or at ``starts``.
     """
@@ -172,7 +172,7 @@ def read_y(
 
 
 def split_frame(y: Any, labels: Sequence[Hashable], names: LongNames, name: str) -> tuple[Any, Any]:
-    """Return a frame without columns of X, and a frame of these and the ids and times."""
+    """Split a frame into one without columns of X, and one of these with the ids and times."""
     native = _narwhals(y)
     columns = list(y.columns if native is None else native.columns)
     for label in labels:

@@ -87,7 +87,7 @@ def read_table(
     id, time : str, optional
         Names of columns. By default there is no id, and the time is detected; "none" for no time.
     gaps : {"error", "fill", "ignore"}
-        What to do about missing rows and cells: raise an error, leave them to the forecaster, or
+        How to handle missing rows and cells: raise an error, leave them to the forecaster, or
         treat rows as consecutive steps.
     last : int
         Number of last rows of each series to use.

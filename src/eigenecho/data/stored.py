@@ -96,7 +96,7 @@ class Times:
                 after = clock.ahead(2)
                 if len(after) != 2 or not clock.times[0] < after[0] < after[1]:
                     raise bad_argument("steps", clock.step, "a step forward")
-                _ = clock.cycles, clock.words  # which must exist
+                _ = clock.cycles, clock.words  # raise if undefined
                 clocks[key] = clock
         return tuple(clocks[key] for key in keys)
 

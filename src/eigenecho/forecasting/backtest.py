@@ -61,8 +61,8 @@ class Backtest:
 
     See Also
     --------
-    eigenecho.Forecaster : ``backtest`` creates one
-    eigenecho.plots.backtest : draws it
+    eigenecho.Forecaster : Its method ``backtest`` returns a Backtest.
+    eigenecho.plots.backtest : Draw the forecasts and errors.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class Backtest:
 
     @property
     def measure(self) -> str:
-        """Measure that methods are compared by: "mase" for several series, else "mae"."""
+        """Measure by which methods are compared: "mase" for several series, else "mae"."""
         is_scaled = self.summary["mase"].notna().all()
         return "mase" if is_scaled and len(self.ids) > 1 else "mae"
 
@@ -295,9 +295,9 @@ def run_backtest(
     report: Callable[[str, int, int], object] | None = None,
     finished: Callable[[int, int], object] | None = None,
 ) -> Backtest:
-    """Forecast after rows (O, n) of the series of a panel; −1 leaves a series out of an origin.
+    """Forecast the series of a panel from origins (O, n); −1 skips a series at an origin.
 
-    After an interruption it returns the finished origins, if there are any.
+    After an interruption, the finished origins are returned, if there are any.
     """
     import pandas  # noqa: F401 (fail before the work, not after it)
 
@@ -332,7 +332,7 @@ def run_backtest(
 
 
 def _up_to(panel: Panel, origins: Array) -> tuple[Panel, list[int]]:
-    """Return the rows up to the origins (n,), and the numbers of the series that have one."""
+    """Return the panel up to the origins (n,), and the positions of the series with an origin."""
     kept = [i for i, origin in enumerate(origins) if origin >= 0]
     histories = tuple(panel.histories[i].until(int(origins[i]) + 1) for i in kept)
     return replace(panel, histories=histories), kept
@@ -343,7 +343,7 @@ def forecast_ahead(
 ) -> list[BacktestForecast]:
     """Return our forecasts, their bounds and naive forecasts after the end of known series.
 
-    ``kept`` are the numbers of these series.
+    ``kept`` contains the positions of these series.
     """
     horizon = fitted.config.horizon
     ahead = [history.ahead[:horizon] for history in known.histories]
@@ -380,7 +380,7 @@ def _series(panel: Panel) -> Any:
 
 
 def _errors(series: Any, panel: Panel, trials: Sequence[BacktestForecast], horizon: int) -> Any:
-    """Return a DataFrame with a row for each trial and step, from one of all rows of the panel."""
+    """Return a DataFrame with a row for each trial and step, given the rows of the panel."""
     starts = np.cumsum([0, *(len(history) for history in panel.histories)])
     origins = np.array([starts[trial.series] + trial.origin for trial in trials])
     steps = np.arange(1, horizon + 1)

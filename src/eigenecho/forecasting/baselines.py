@@ -21,14 +21,14 @@ DAMPING = 0.9
 
 @dataclass(frozen=True)
 class Baseline:
-    """A naive forecast, made after any row of a series.
+    """A naive forecast after any row of a series.
 
     ``level``: the level. ``mean``: the mean so far. ``drift``: the last value plus the mean step so
-    far, repeated. ``damped``: the same, with steps that shrink. ``season``: the last season,
-    repeated. ``growth``: the last season plus, for each season ahead, the
-    difference between the means of the last two seasons.
+    far, repeated. ``damped``: a drift whose steps shrink. ``season``: the last season, repeated.
+    ``growth``: the last season plus, for each season ahead, the difference between the means of
+    the last two seasons.
 
-    All are linear in the series, and forecast a constant exactly.
+    All forecasts are linear in the series, and exact for a constant series.
     """
 
     kind: str = "level"
@@ -41,7 +41,7 @@ class Baseline:
 
     @property
     def needs(self) -> int:
-        """Number of rows before the first forecast."""
+        """Number of rows required for a forecast."""
         return {"drift": 2, "damped": 2, "season": self.season, "growth": 2 * self.season}.get(
             self.kind, 1
         )
@@ -65,7 +65,7 @@ class Baseline:
         return last + self._growth(y, rows)[:, None] * seasons
 
     def _growth(self, y: Array, rows: Array) -> Array:
-        """Return the difference of the means of the last two seasons; 0 if there are not two."""
+        """Return the difference between the means of the last two seasons, or 0 if there is one."""
         m = self.season
         sums = np.concatenate([[0.0], np.cumsum(y - y[0])])
         ends = rows + 1
@@ -75,7 +75,7 @@ class Baseline:
 
 
 def rivals(season: int) -> dict[str, Baseline]:
-    """Return naive forecasts by name, without the seasonal ones for a season of one row."""
+    """Return naive forecasts by name; seasonal ones only if the season is longer than one row."""
     named = {"last value": Baseline(), "mean": Baseline("mean"), "drift": Baseline("drift")}
     if season > 1:
         named["seasonal naive"] = Baseline("season", season)
@@ -102,7 +102,7 @@ def naive_error(values: Array, season: int) -> float:
 
         mean |y(t) − y(t − season)|
 
-    Over a single row if the series has no two seasons; NaN if it never changes.
+    If this is 0 or undefined, use the change over one row; return NaN if that is 0 or undefined.
     """
     for lag in (season, 1):
         changes = np.abs(values[lag:] - values[:-lag])
@@ -113,7 +113,7 @@ def naive_error(values: Array, season: int) -> float:
 
 
 def naive_season(panel: Panel, seasons: Sequence[int]) -> int:
-    """Return the season with the smallest naive error; 1 if there are none."""
+    """Return the season with the smallest naive error, or 1 if there are no seasons."""
     if len(seasons) < 2:
         return seasons[0] if seasons else 1
     lags = (1, *seasons)

@@ -28,18 +28,18 @@ KINDS = ("direct", "recursive", "drifting")
 """Kinds of readouts."""
 
 RIDGES = tuple(10.0 ** (k / 2) for k in range(-2, 11))
-"""Ridges to choose from. Series are in units of their steps, so the entries of rows are about 1."""
+"""Candidate ridges. Series are in units of their steps, so the entries of rows are about 1."""
 
 
 class Pull(NamedTuple):
-    """How weights of one series are derived from its rows and from the weights of all series.
+    """Shrinkage of the weights of one series to the shared weights of all series.
 
     Attributes
     ----------
     ridge : float
-        Ridge on the difference between them.
+        Ridge on the difference from the shared weights.
     share : float
-        Share of its own weights in the mean with those of all series.
+        Fraction of the difference from the shared weights that is kept.
     """
 
     ridge: Positive
@@ -47,13 +47,13 @@ class Pull(NamedTuple):
 
 
 PULLS = tuple(Pull(ridge, share) for share in (1.0, 0.5) for ridge in (3000.0, 300.0, 30.0))
-"""Choices for series with weights of their own."""
+"""Candidate values for series with separate weights."""
 
 Run = Callable[[str, Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 """Called with a stage, a function and its arguments; yields its results in their order."""
 
 TRIMMED = 0.2
-"""Share of members that is left out on either side."""
+"""Fraction of forecasts that is trimmed at either end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,11 +68,11 @@ class Candidate:
         "direct" trains a readout for each step ahead. "recursive" trains one for the next step and
         applies it to its own forecasts; "drifting" does so with a constant.
     ridge : float or None
-        Ridge of a direct readout. The others select theirs by likelihood.
+        Ridge of a direct readout. Other kinds select their ridge by likelihood.
     weights : array (N', H)
         W; empty before training.
     own : tuple of arrays (N', H)
-        Weights of each series, if series have their own.
+        Weights of each series; empty if all series share weights.
     """
 
     view: View
@@ -89,7 +89,7 @@ class Candidate:
             raise bad_argument("ridge", self.ridge, "a number for direct readouts, else None")
 
     def describe(self) -> dict[str, Any]:
-        """Return its properties by name."""
+        """Return the properties of the candidate by name."""
         return {
             "strategy": self.kind,
             "spectrum": self.view.name,
@@ -110,7 +110,7 @@ class Candidate:
         return recursive(sums, self.view.filter, self.kind == "drifting")
 
     def solve_near(self, sums: Sums, shared: Array, pull: Pull) -> Array:
-        """Return W (N', H) of one series, pulled to the weights of all series.
+        """Return W (N', H) of one series, shrunk to the weights of all series.
 
         W_shared + share (W − W_shared),   W = argmin ‖Y − X W‖² + ridge ‖W − W_shared‖²
         """
@@ -127,7 +127,7 @@ class Candidate:
         return _close_loop(filter, one_step[:, 0], *shared.shape)
 
     def forecast(self, rows: ViewRows, origins: Array, series: int | None = None) -> Array:
-        """Return values (O, H) after the origins; ``series`` is its number in the fit, if any."""
+        """Return values (O, H) after the origins; ``series`` is the position in the fit, if any."""
         weights = self.weights if series is None or not self.own else self.own[series]
         return rows.forecast(self.baseline, weights, origins)
 
@@ -144,7 +144,7 @@ class Candidate:
 
 
 def by_view(candidates: Sequence[Candidate]) -> dict[View, list[int]]:
-    """Return the numbers of the candidates of each view, which share its rows and sums."""
+    """Return the positions of the candidates of each view, which share its rows and sums."""
     groups: dict[View, list[int]] = {}
     for number, candidate in enumerate(candidates):
         groups.setdefault(candidate.view, []).append(number)
@@ -170,7 +170,7 @@ class Ensemble:
     def forecast(self, signal: Signal, origins: Array, series: int | None = None) -> Array:
         """Return values (O, H) after the origins, each from the rows up to its origin.
 
-        Members that see logarithms are left out after values that have none.
+        Members that use logarithms are left out at origins after a value without a logarithm.
         """
         forecasts: list[Array] = [np.zeros(0)] * len(self.members)
         for view, numbers in by_view(self.members).items():
@@ -187,13 +187,13 @@ class Ensemble:
         return mean
 
     def with_horizon(self, horizon: int) -> Ensemble:
-        """Return the ensemble with another horizon; a longer one takes recursive members."""
+        """Return the ensemble with another horizon; a longer one requires recursive members."""
         return Ensemble(tuple(member.with_horizon(horizon) for member in self.members))
 
 
 def trimmed_mean(forecasts: Sequence[Array]) -> Array:
     """Return the mean without the extremes; numbers that are not finite count as extremes."""
-    ordered = np.sort(np.stack(forecasts), axis=0)  # NaN after all others
+    ordered = np.sort(np.stack(forecasts), axis=0)  # NaN is sorted last
     cut = int(TRIMMED * len(ordered))
     inner = ordered[cut : len(ordered) - cut]
     finite = np.isfinite(inner)
@@ -219,8 +219,8 @@ def direct(sums: Sums, ridges: Sequence[float] = RIDGES) -> Array:
 def recursive(sums: Sums, filter: Filter, drifts: bool) -> Array:
     """Return weights (N', H) of a one-step readout that is applied to its own forecasts.
 
-    Its ridge is the likeliest. ``drifts`` adds an unpenalised constant. Past columns are not used,
-    since they are not forecast.
+    The ridge is selected by likelihood. ``drifts`` adds an unpenalised constant. Past columns are
+    not used, since they are not forecast.
     """
     seen = float(sums.following_seen[0])
     one_step = np.zeros(filter.size)
@@ -271,8 +271,8 @@ def runner(
 ) -> Run:
     """Return a function that runs tasks ``over`` threads or the workers of a cluster.
 
-    After each task, ``report`` is called with the prefixed stage and the number of finished and of
-    all tasks.
+    After each task, ``report`` is called with the prefixed stage, the number of finished tasks, and
+    their total.
     """
 
     def run(stage: str, function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
@@ -298,8 +298,8 @@ def train(
 ) -> Ensemble:
     """Train candidates on the rows of all series before their stops, one series at a time.
 
-    Constant series are left out if others move, and get the shared weights. Candidates whose
-    closed loop overflows are left out, so there may be no members. Views are trained in parallel.
+    Constant series are left out if others change, and use the shared weights. Candidates whose
+    closed loop overflows are dropped, so there may be no members. Views are trained in parallel.
     """
     groups = list(by_view(candidates).values())
     train_view = partial(_train_view, signals, stops, horizon, pull)
@@ -325,7 +325,7 @@ def _train_view(
         return rows.sums(baselines, horizon, 0, stops[series], rows.unit(stops[series]))
 
     def solve(total: Sums, shared: Sequence[Array] | None = None) -> list[Array]:
-        """Return the weights of all candidates, pulled to the shared ones if these are given."""
+        """Return the weights of all candidates, shrunk to the shared ones if these are given."""
         parts = [total.of_baseline(baselines.index(c.baseline), horizon) for c in candidates]
         if shared is None or pull is None:
             return [c.solve(part) for c, part in zip(candidates, parts, strict=True)]

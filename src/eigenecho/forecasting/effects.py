@@ -17,13 +17,14 @@ from eigenecho.readout import Gram
 from eigenecho.types import Array
 
 ROUNDS = 2
-"""Number of times that one-step weights and effects are estimated in turn."""
+"""Number of alternations between estimating one-step weights and effects."""
 
 
 class EffectWeights(NamedTuple):
-    """Weights for one choice of what is removed.
+    """Weights for one choice of removed effects.
 
-    One-step weights (N,) of series without these effects, and weights (F,) of the known columns.
+    ``one_step`` (N,) are the weights of series without these effects, and ``columns`` (F,) the
+    weights of the known columns.
     """
 
     removed: RemovedEffects
@@ -33,12 +34,11 @@ class EffectWeights(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Effects:
-    """Effects of known columns and the calendar, for each choice of what is removed.
+    """Effects of known columns and the calendar, for each choice of removed effects.
 
-    A column has the same effect on all series, in their units. The calendar has an effect of its
-    own on each series. Both are estimated by least squares on what a one-step forecast does not
-    explain: with e its errors on the series, and on a column in place of the series,
-    e(y) = e(column) v + white noise.
+    A column has the same effect on all series, in their units. The calendar has a separate effect
+    on each series. Both are estimated by least squares from the errors e of one-step forecasts of
+    the series, and of a column in place of the series: e(y) = e(column) v + white noise.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Effects:
 
     @property
     def removed(self) -> list[RemovedEffects]:
-        """The choices of what is removed."""
+        """The choices of removed effects."""
         return [weights.removed for weights in self.weights]
 
     def apply(self, signal: Signal, rows: int, horizon: int) -> Signal:
@@ -68,7 +68,7 @@ class Effects:
             shift = shifts[removed]
             if removed.known:
                 known = signal.known[: len(shift)] @ columns
-                shift[: len(known)] += known  # rows after these are not needed
+                shift[: len(known)] += known  # later rows are not needed
             if removed.calendar:
                 waves = calendar_columns(self.periods, len(shift))
                 responses = _responses(self.filter, one_step, waves[:rows])
@@ -86,7 +86,7 @@ def learn_effects(
 ) -> Effects:
     """Estimate the effects of columns and the calendar from the rows of series before their stops.
 
-    Constant series are left out if others move.
+    Constant series are left out if others change.
     """
     moving = moving_series(signals)
     signals, stops = [signals[i] for i in moving], [stops[i] for i in moving]
@@ -185,7 +185,7 @@ def _regression(
 
 
 def _regress(parts: Iterable[_Regression], size: int) -> Array:
-    """Return the likeliest ridge regression of all parts on ``size`` columns."""
+    """Return the weights of a regression on ``size`` columns with the likeliest ridge."""
     grams, squares = [], 0.0
     for blocks, targets, observed in parts:
         gram = Gram.empty(size, 1)

@@ -37,7 +37,7 @@ STEP = 0.1
 """Assumed step of a series relative to its mean if all series are constant."""
 
 MEMBERS, ORIGINS = 5, 12
-"""Maximum numbers of members and origins that are used to compute training errors of a series."""
+"""Maximum numbers of members and origins used to compute the training errors of a series."""
 
 BYTES = 48
 """Memory of the smallest forecaster, in bytes per step of the horizon."""
@@ -107,7 +107,7 @@ class FittedForecaster:
     effects : Effects
     ensemble : Ensemble
     pull : Pull or None
-        How series get weights of their own; None if they share weights.
+        Shrinkage of separate weights; None if series share weights.
     bands : Bands
         Validation errors.
     tried : int
@@ -363,7 +363,7 @@ class FittedForecaster:
         return replace(updated, effects=learned, ensemble=ensemble)
 
     def reason(self) -> str:
-        """Return why no candidate was trained."""
+        """Return the reason why no candidate was trained."""
         horizon, rows = self.config.horizon, [len(h) - h.start for h in self.panel.histories]
         # Nothing can be learned from constant series, however long they are.
         longest = max(np.where(self.measures.units > 0, rows, 0)) or max(rows)
@@ -380,7 +380,7 @@ class FittedForecaster:
 
 
 def _last_origins(history: History, horizon: int) -> Array:
-    """Return some of the last origins whose forecasts end within the series."""
+    """Return some of the last origins with forecasts that end within the series."""
     last = len(history) - 1 - horizon
     first = max(min(int(len(history) / GROWTH), last - horizon), history.start)
     count = ORIGINS if first <= last else 0

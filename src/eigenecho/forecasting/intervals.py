@@ -52,7 +52,7 @@ class Bands:
     ratios : array (n,)
         Absolute errors relative to ``growth``, sorted; empty if there are none.
     relative : bool
-        True if errors are factors.
+        True if errors are errors of logarithms.
     blocks : float
         Number of blocks of errors; a block is a horizon, or ``ROWS`` rows if that is longer.
     means : array (S,)
@@ -123,8 +123,8 @@ class Bands:
         """Return the bands with errors of the series that were not validated.
 
         Mean errors and the logarithms of scales are predicted from those of training errors, by
-        regression over the validated series. Forecasts (O, H) and true values of a series that is
-        too short are empty; it gets the mean error and no scale.
+        regression over the validated series. A series that is too short has
+        empty forecasts (O, H) and true values; it gets the mean error and no scale.
         """
         absolute, errors = _errors(forecasts, truths, units, self.relative)
         trained = np.array([_mean(e) for e in absolute])

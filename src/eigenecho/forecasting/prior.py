@@ -78,7 +78,7 @@ RIDGE = 3.0
 """Ridge of the readouts of a corpus."""
 
 ROBUST = 0.2
-"""Weights are inverse to errors, which are raised to at least this fraction of their median."""
+"""Lower bound of errors, relative to their median, in weights inverse to errors."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +203,7 @@ class Mixture(NamedTuple):
     ) -> Mixture:
         """Compute weights and corrections from the first rows of a signal with its shifts.
 
-        Weights depend on errors up to ``judged`` steps ahead, whatever the horizon is.
+        Weights depend on errors up to ``judged`` steps ahead, for any horizon.
         """
         removed = [RemovedEffects(False), RemovedEffects(True)]
         removed += [effects for effects in signal.shifts if not effects.calendar]
@@ -237,7 +237,7 @@ class Mixture(NamedTuple):
             if (total := float(part.sum())) > NEGLIGIBLE:
                 mean = np.tensordot(part / total, W, 1)
                 mixed.append((view, view.corrected(mean, rows), total))
-        simple = np.maximum(parts[-1], TINY)  # they never overflow
+        simple = np.maximum(parts[-1], TINY)  # simple methods never overflow
         return cls(signal, mixed, list(zip(baselines, simple.tolist(), strict=True)), horizon)
 
     def forecast(self, origins: Array) -> Array:
@@ -264,7 +264,7 @@ def _ahead(signal: Signal, z: Array, rows: int, origins: Array, steps: Array) ->
 def _weights(errors: Array) -> Array:
     """Return weights (K,) of forecasts with errors (K, O, S), in units of the series.
 
-    Those at the last origin are distances from the last value.
+    Errors at the last origin are distances from the last value.
     """
     there = ~np.isnan(errors[-1, :-1])  # simple methods do not overflow
     count = max(int(there.sum()), 1)
@@ -310,7 +310,7 @@ def fit_prior(signals: Sequence[Signal], horizon: int, season: int = 1) -> Prior
         seasons = [season if len(s) >= SEASONS * season else 1 for s in used]
         pairs = zip(used, seasons, strict=True)
         views = [_View.of(s, RemovedEffects(logarithm), len(s), m) for s, m in pairs]
-        # Nothing but rounding errors is left of a series that repeats its season.
+        # Only rounding errors remain of a series that repeats its season.
         return [v.z for v in views if mean_step(v.z) > ROUNDING * v.signal.scale(logarithm)]
 
     return Prior(*(_fit_readouts(adjusted(logarithm), horizon) for logarithm in (False, True)))

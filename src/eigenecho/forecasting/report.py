@@ -28,7 +28,7 @@ LONG, ENDS = 24, 10
 """Number of steps from which only the ends of a forecast are shown, and steps at either end."""
 
 BEFORE, FEWEST, MOST = 3, 60, 3000
-"""Horizons of past rows in a figure, and the least and largest number of these rows."""
+"""Number of past horizons in a figure, and minimum and maximum number of past rows."""
 
 UNUSED = ("progress", "seed")
 """Parameters of a forecaster that do not change results."""

@@ -84,12 +84,12 @@ class ViewRows:
     values : array (T,)
         Input of the filter: values or logarithms without the removed effects.
     truth : array (T,)
-        The same, with NaN where nothing was observed.
+        ``values`` with NaN where nothing was observed.
     level : array (T,)
     rows : BlockRows
         x = [c, r, side states], (T, N').
     step : float
-        Mean step over all rows, the unit of a series that has not moved in the rows so far.
+        Mean step over all rows, the unit of a series that has not changed so far.
     """
 
     view: View
@@ -126,7 +126,7 @@ class ViewRows:
             return self.signal.from_logarithms(forecasts) if self.view.logarithm else forecasts
 
     def unit(self, stop: int) -> float:
-        """Return the mean step before row ``stop``, or the deviation: the unit of sums."""
+        """Return the unit of sums: the mean step or standard deviation before row ``stop``."""
         if self.view.by_deviation and (deviation := float(np.std(self.values[:stop]))) > 0:
             return deviation
         return float(self.rows.head[max(stop - 1, 0), 0]) or self.step
@@ -167,7 +167,7 @@ class ViewRows:
         return XtX / unit**2
 
     def _times(self, column: Array, first: int, last: int) -> Array:
-        """Return Σ xᵀ times one number per row, (N',)."""
+        """Return Σ x(t)ᵀ column(t − first) over first ≤ t < last, (N',)."""
         total = np.zeros(self.rows.size)
         for start, x in self.rows.blocks(first, last):
             total += x.T @ column[start - first : start - first + len(x)]
@@ -176,7 +176,7 @@ class ViewRows:
     def _products(
         self, baselines: Sequence[Baseline], horizon: int, first: int, last: int, unit: float
     ) -> tuple[Array, Array]:
-        """Return Σ xᵀ(y − baseline) over observed targets, and how many of each there are."""
+        """Return Σ xᵀ(y − baseline) over observed targets, and the number of each."""
         is_level = [baseline.kind for baseline in baselines] == ["level"]
         if is_level and last > first and not np.isnan(self.truth[first + 1 : last + horizon]).any():
             z, level = self.values - self.values[first], self.level - self.values[first]
@@ -202,7 +202,7 @@ class ViewRows:
 def recurrent_squares(filter: Filter, rows: BlockRows, first: int, last: int) -> Array | None:
     """Return Σ x(t)ᵀ x(t) over first ≤ t < last, (N', N'), in O(T N + N²): see ``Moments``.
 
-    None if modes hardly fade or rows are few.
+    Return None if modes hardly fade or rows are few.
     """
     radius = filter.spectrum.radius
     if last - first < LONG or radius >= 1 or 1 - radius**2 < LEAST_FADE:

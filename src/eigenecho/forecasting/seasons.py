@@ -117,7 +117,7 @@ def clip_steps(values: Array) -> Array:
     steps = np.diff(values)
     middle = np.median(steps)
     limit = UNUSUAL * np.quantile(np.abs(steps - middle), USUAL)
-    if limit == 0:  # a series that rarely moves: its few steps are all there is to learn from
+    if limit == 0:  # a series that rarely changes, whose few steps are informative
         return values
     steps = np.clip(steps, middle - limit, middle + limit)
     return values[0] + np.concatenate([[0.0], np.cumsum(steps)])
@@ -148,7 +148,7 @@ def harmonics(periods: Sequence[float], rows: int) -> Array:
 
 
 def calendar_columns(periods: Sequence[float], rows: int) -> Array:
-    """Return harmonics and, if a period has it, the wave (−1)ᵗ: (rows, columns)."""
+    """Return harmonics and, for short even periods, the wave (−1)ᵗ: (rows, columns)."""
     columns = harmonics(periods, rows)
     if any(period % 2 == 0 and period <= 2 * HARMONICS for period in periods):
         columns = np.column_stack([columns, (-1.0) ** np.arange(rows)])

@@ -46,16 +46,16 @@ SIDE = 4
 """Number of modes for a column that is known only up to the forecast origin."""
 
 SERIES = 64
-"""Maximum number of series of a panel that candidates are scored on."""
+"""Maximum number of series of a panel on which candidates are scored."""
 
 ROWS = 20_000
-"""Maximum number of rows of a series that candidates are scored on."""
+"""Maximum number of rows of a series on which candidates are scored."""
 
 MOST_PERIODS = 20
 """Maximum number of periods: the cost of a forecast grows with its square."""
 
 FEWEST, MOST = 5, 60
-"""Number of views that members may have at any cost, and maximum number of members."""
+"""Number of views that members may use at any cost, and maximum number of members."""
 
 VARIED = 2
 """Number of best views whose variants are also scored if series are long."""
@@ -67,7 +67,7 @@ FADING, PRIOR_ROWS = 100, 500
 """Number of rows from which the weight of the prior decreases, and above which it is 0."""
 
 WORK = 3e8
-"""Maximum number of states computed in the final training, if there are > ``FEWEST`` views."""
+"""Maximum number of states computed in the final training, with over ``FEWEST`` views."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Selection(NamedTuple):
     candidates : list of Candidate
         Best first.
     pull : Pull or None
-        How series get weights of their own; None if they share weights.
+        Shrinkage of separate weights; None if series share weights.
     bands : Bands or None
         Validation errors of the ensemble; None if nothing was observed.
     tried : int
@@ -335,7 +335,7 @@ def _forecasts_by_pull(data: ValidationData, candidate: Candidate) -> list[list[
 def _bands_of_prior(signals: Sequence[Signal], config: ForecastConfig) -> Bands | None:
     """Return the errors of the prior at earlier rows, if no candidate can be selected."""
     moving = [i for i, s in enumerate(signals) if not s.is_constant and len(s) > FIRST + 1][:SERIES]
-    if not moving:  # constant series say nothing about the size of errors
+    if not moving:  # constant series give no information about errors
         return None
     used, rows = [signals[i] for i in moving], [len(signals[i]) for i in moving]
     learned = learn_effects(used, rows, config.periods, _logarithms(used))

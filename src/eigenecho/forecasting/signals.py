@@ -26,7 +26,7 @@ LARGEST_LOGARITHM = 700.0
 """Logarithm above which a forecast overflows."""
 
 PERSISTENCE = 0.7
-"""Share of the deviation from the season before that remains after one row of a gap."""
+"""Factor by which the deviation from the previous season decays per row of a gap."""
 
 NONE = np.zeros((0, 0))
 
@@ -50,7 +50,7 @@ class Signal:
     start : int
         Number of rows before the first observation.
     unit : float
-        Root mean square of the steps, in which errors are compared; 1 for a constant series.
+        Root mean square of the steps, the unit of errors; 1 for a constant series.
     known : array (T + ahead, F)
         Features of columns known ahead, which act on their own row.
     past : array (T, P)
@@ -58,7 +58,7 @@ class Signal:
     shifts : mapping of RemovedEffects to arrays (T + H,)
         Effect of the known columns and the calendar on each row.
     is_constant : bool
-        True if the series never changed; then nothing has an effect on it.
+        True if the series never changed, so that nothing has an effect on it.
     growth : float
         Root mean square of the steps of the logarithms.
     offset : float
@@ -92,7 +92,7 @@ class Signal:
         return logarithms(self.values + self.offset) if self.has_logarithms else self.values
 
     def without(self, removed: RemovedEffects) -> Array:
-        """Return the values or logarithms (T,) without the effects that are removed."""
+        """Return the values or logarithms (T,) without the removed effects."""
         z = self.logarithms if removed.logarithm else self.values
         return z - self.shifts[removed][: len(z)] if removed in self.shifts else z
 
@@ -107,7 +107,7 @@ class Signal:
         return np.exp(np.where(logarithms > LARGEST_LOGARITHM, np.inf, logarithms)) - self.offset
 
     def cut(self, start: int = 0, stop: int | None = None) -> Signal:
-        """Return the rows from ``start`` to ``stop``, with everything known after them."""
+        """Return the rows from ``start`` to ``stop``, with the known columns after them."""
         return replace(
             self,
             values=self.values[start:stop],
@@ -120,7 +120,7 @@ class Signal:
     def with_unit(self, rows: int | None = None, default: float = 0.0) -> Signal:
         """Return the signal with the unit of its first rows, or the default if these are constant.
 
-        Without a default it is marked as constant. These rows also decide on the offset.
+        Without a default, a constant signal is marked as such. The offset uses these rows too.
         """
         size = mean_step(self.values[:rows]) or default
         seen = self.values[:rows][self.observed[:rows]]
@@ -133,7 +133,7 @@ class Signal:
 
 
 def moving_series(signals: Sequence[Signal]) -> list[int]:
-    """Return the numbers of the series that are not constant, or of all series if none moves."""
+    """Return the positions of the series that change, or of all series if none changes."""
     return [i for i, s in enumerate(signals) if not s.is_constant] or list(range(len(signals)))
 
 
@@ -207,8 +207,8 @@ class Measures:
     """Units of series and columns, learned from the rows of a fit.
 
     A series is measured in its own mean step, so that forecasts of a·y + b are a times those of y,
-    plus b. A series that has not moved yet gets the unit of the series of that name in the fit, or
-    else the median unit.
+    plus b. A series that has not changed yet gets the unit of the series with its name in the
+    fit, or else the median unit.
 
     Attributes
     ----------
@@ -222,7 +222,7 @@ class Measures:
     past : array (P,)
         Mean step of the columns known up to the present only.
     multivariate : bool
-        True if each series has the others as such columns; at least two series must change.
+        True if the other series are past columns of each series; at least two must change.
     """
 
     season: int
@@ -237,7 +237,7 @@ class Measures:
         """Return the units of the series and columns of a panel."""
         histories = panel.histories
         units = np.array([mean_step(fill_gaps(h.values, season).values) for h in histories])
-        # Constant series say nothing about columns, unless there are no others.
+        # Constant series are ignored, unless there are no others.
         histories = tuple(h for h, unit in zip(histories, units, strict=True) if unit) or histories
         return cls(
             season,
@@ -250,7 +250,7 @@ class Measures:
 
     @cached_property
     def median_unit(self) -> float:
-        """Median unit of the series that move; 0 if none does."""
+        """Median unit of the series that change; 0 if none does."""
         return float(np.median(self.units[self.units > 0])) if self.units.any() else 0.0
 
     def signals(self, panel: Panel) -> list[Signal]:

@@ -23,23 +23,23 @@ FOLDS = 2
 """Number of times that each candidate is trained on a growing part of the rows."""
 
 ORIGINS = 150
-"""Maximum number of forecasts of a series that candidates are scored on."""
+"""Maximum number of forecasts of a series on which candidates are scored."""
 
 BLOCKS = 8
-"""Number of horizons in the validation rows of a long series: fewer say little about other rows."""
+"""Number of horizons in the validation rows of a long series; fewer are not representative."""
 
 ENOUGH = 3000
 """Number of rows from which half of them are enough for training."""
 
 LEAST = 10
-"""Minimum number of rows to train on besides a horizon."""
+"""Minimum number of training rows in addition to a horizon."""
 
 DOUBT = 4.0
 """Keep every candidate whose error is within the share DOUBT / n_blocks of the smallest error;
 n_blocks is the number of horizons in the validation rows."""
 
 LEAST_DOUBT, MOST_DOUBT = 0.05, 0.75
-"""Bounds of this share: a few members are better than one, and far worse ones do not help."""
+"""Bounds of this share: a few members are better than one, and poor members do not help."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class Plan:
     rows : int
         Number of all rows.
     kept : int
-        Number of rows to train on if the validation rows are not used for training at the end.
+        Number of training rows of the final model if it does not use the validation rows.
     stops : tuple of int
         Fold f trains on the rows before ``stops[f]``, targets included. All series of a panel have
         the same number of folds; those of a short series may have no origins.
@@ -157,7 +157,7 @@ class ValidationData:
 
     @property
     def doubt(self) -> float:
-        """Share by which errors may differ before one candidate is better than another."""
+        """Maximum relative excess over the smallest error at which candidates are kept."""
         return min(max(DOUBT / self.blocks, LEAST_DOUBT), MOST_DOUBT)
 
     def error(self, forecasts: Sequence[Array]) -> float:
@@ -204,7 +204,7 @@ class ValidationData:
         return scored
 
     def sums(self, rows: Sequence[ViewRows], baselines: Sequence[Baseline]) -> list[list[Sums]]:
-        """Return the sums that each fold trains on, for each series."""
+        """Return the sums over the training rows of each fold, for each series."""
         sums = []
         for series, plan in zip(rows, self.plans, strict=True):
             unit = series.unit(plan.stops[0])

@@ -23,7 +23,7 @@ SHORTEST_FADE = 1e-6
 """Lower bound of 1 − |λ|² in input weights: below it a mode hardly fades within a series."""
 
 LARGEST_GROWTH = 250.0
-"""Logarithm of the largest growth of modes over a series whose squares are finite."""
+"""Logarithm of the largest growth of modes over a series, for which squares are finite."""
 
 PLAIN = RemovedEffects(False)
 
@@ -49,7 +49,7 @@ class Filter:
 
     With τ = 0 the level is the last value, and u are the steps from row to row. Rows x = [c, r]
     start with c, the size of the steps so far, for drifts. They scale with the series and do not
-    depend on a number added to it, or on later rows. Nothing is drawn: |b|² = 1 − |λ|² gives each
+    depend on a number added to it, or on later rows. Nothing is random: |b|² = 1 − |λ|² gives each
     mode the variance 1 under white noise.
 
     Parameters
@@ -178,7 +178,8 @@ def candidate_spectra(
 ) -> dict[str, Spectrum]:
     """Return spectra for series of a given length with these seasons, by name.
 
-    Rings as long as the seasons, small rings, and slow modes, which rings can be without.
+    They combine rings as long as the seasons, small rings, and slow modes. Without ``with_slow``,
+    seasonal and long rings have no slow modes.
     """
     slowest = _radius(_longest_memory(rows, seasons))
     slow = [spectra.time_constants(SLOW, sr=slowest, shortest=2.0)] if with_slow else []
@@ -186,7 +187,7 @@ def candidate_spectra(
     if rows >= LONG:
         return _long_spectra(seasons, small, slow)
     many = 2 * int(np.clip(rows // 12, 3, 30))
-    # Slow modes next to a law that contains the slowest one itself.
+    # These slow modes are joined to a law that already contains the slowest one.
     slower = spectra.time_constants(SLOW, sr=0.999 * slowest, shortest=2.0)
     named = {
         "short": _join(
@@ -208,7 +209,7 @@ def _longest_memory(rows: int, seasons: Sequence[int]) -> float:
     """Return the time constant of the slowest modes, in rows."""
     longest = max(rows / 4, 10.0)
     # Rings have real modes too. If one had the time constant of a slow mode, the first or the
-    # middle one, √(2 · longest), that mode would be there twice and add no memory.
+    # middle one, √(2 · longest), that mode would occur twice and add no memory.
     rings = {lasts * season for season in seasons for lasts in (2, 3)}
     is_taken = longest in rings or 2 * longest in {lasts**2 for lasts in rings}
     return longest * ASIDE if is_taken else longest

@@ -27,11 +27,11 @@ class EigenechoClassifier(BaseClassifier):
     time_constants : int
         Number of time constants.
     frequencies : int
-        Number of frequencies of each.
+        Number of frequencies per time constant.
     phases : int
-        Number of phases of each mode.
+        Number of phases per mode.
     thresholds : int
-        Number of thresholds of each output.
+        Number of thresholds per output.
     ridge : "auto" or float
         Penalty of the standardised features.
     random_state : int, RandomState or None

@@ -45,7 +45,7 @@ class CellStore:
         self.folder = folder
 
     def add(self, experiment: Experiment, key: Key, result: StoredCell) -> None:
-        """Write a finished cell, and replace an older one."""
+        """Write a finished cell, replacing any older one."""
         about = json.dumps([result.seconds, result.machine])
         packed = io.BytesIO()
         np.savez_compressed(packed, about=about, **cast(Any, result.cell))

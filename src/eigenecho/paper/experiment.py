@@ -97,7 +97,7 @@ class Section:
         bold: Collection[tuple[Any, Any]] = (),
         note: str = "",
     ) -> None:
-        """Add a table. Numbers of a row get the formats in order, and the last one repeatedly."""
+        """Add a table. Numbers in a row use the formats in order; the last format is repeated."""
         texts = []
         for row in rows:
             remaining = chain(formats, repeat(formats[-1]))
@@ -136,7 +136,7 @@ class Experiment(ABC):
     exclusive: ClassVar[bool] = False
     """True if cells must run alone on the machine, as timings must."""
     version: ClassVar[int] = 1
-    """Increased when the code computes something else for the same parameters."""
+    """Version of the code; increase it if results change for the same parameters."""
 
     seeds: int = 10
     """Number of repetitions. It is not part of the identity, so changing it keeps stored cells."""

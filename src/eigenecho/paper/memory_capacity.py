@@ -39,7 +39,7 @@ RING_SEEDS = 3
 """Number of seeds for rings, which hardly differ between seeds."""
 
 SLIGHTLY = 0.05
-"""Largest share of the standard network's total capacity by which Sim may lie below it."""
+"""Largest loss of total capacity, relative to the standard network, that counts as slight."""
 
 FORMS: dict[str, tuple[str, dict[str, Any]]] = {
     "normal": ("Normal", {"color": style.BLACK, "lw": 1.5}),
@@ -50,10 +50,10 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
 """Label and line style of each form of the same network."""
 
 FAILURE = 0.05
-"""Smallest loss that counts as a failure: of capacity at one delay, or of the total (relative)."""
+"""Smallest loss of capacity, absolute at one delay or relative in total, that is a failure."""
 
 TOLERANCE = 0.01
-"""Largest difference of two capacities that count as equal."""
+"""Largest difference between two capacities that count as equal."""
 
 
 @dataclass(frozen=True)
@@ -265,7 +265,7 @@ class MCConnectivity(MCDelay):
             }
 
     def plain_curve(self, N: int, seed: int, delays: int, **params: Any) -> Array:
-        """Return MC_k of W in its eigenbasis, also where the library would keep W."""
+        """Return MC_k of W in its eigenbasis, even if the library would keep W."""
         steps = self.steps[self.sizes.index(N)]
         u, targets = delayed_recall(steps, delays, seed=1000 + seed)
         split = self.warmup + (steps - self.warmup) // 2
@@ -281,7 +281,7 @@ class MCConnectivity(MCDelay):
         figure, axes = style.panel_grid(len(self.sizes), 2, 4.8, 3.4, sharey=True)
         rows: list[Any] = []
         delays, dense_gaps, gaps = {}, {}, {}
-        # Largest connectivity at which diagonalisation fails, at the delay and by its total.
+        # Largest connectivity at which diagonalisation fails: at the delay, and in total.
         fails: dict[int, float] = {}
         loses: dict[int, float] = {}
         for N, ax in zip(self.sizes, axes, strict=True):
@@ -291,7 +291,7 @@ class MCConnectivity(MCDelay):
             normal, diagonalised, robust = curves.values()
             k = int(np.argmin(np.abs(normal[-1].mean(axis=0) - 0.5)))
             delays[N] = k + 1
-            # What diagonalisation loses at this delay, and the share of the total.
+            # Loss of capacity by diagonalisation: at this delay, and relative to the total.
             loss = (normal - diagonalised)[:, :, k].mean(axis=1)
             total, kept = (c.sum(axis=2).mean(axis=1) for c in (normal, diagonalised))
             total_loss = (total - kept) / np.maximum(total, 1e-12)
@@ -335,7 +335,7 @@ class MCConnectivity(MCDelay):
             "Memory capacity against connectivity: mean over seeds (line) ± one standard deviation "
             "(shaded). The eigenvectors of a sparse W are nearly parallel.",
         )
-        # Judged by the loss at the delay of the figure; total losses are reported beside it.
+        # The verdict uses the loss at the delay of the figure; total losses are only reported.
         failing, losing = (
             "connectivities up to " * bool(limits)
             + (listed(f"{c:.3g} (N = {N})" for N, c in limits.items()) or "no connectivity")

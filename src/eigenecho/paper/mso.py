@@ -23,7 +23,7 @@ from eigenecho.training import Settings, pose
 from eigenecho.types import Array
 
 LITERAL = "Noisy Golden, literal"
-"""Noise as the paper's algorithm states it: standard deviation σ, whatever the spacing."""
+"""Noise as stated in the paper's algorithm: standard deviation σ, independent of the spacing."""
 
 METHODS: dict[str, dict[str, Any]] = {
     "Normal": {"spectrum": "matrix", "basis": "neuron"},

@@ -116,7 +116,7 @@ def write(
 
 
 def _write_figures(parts: Sequence[FinishedExperiment], out: Path) -> dict[str, str]:
-    """Write figures as SVG and PNG; return the address of each, for the page, by name."""
+    """Write figures as SVG and PNG, and return the image address of each figure by name."""
     sources = {}
     for figure in (figure for part in parts for figure in part.section.figures):
         svg, png = (pages.render_figure(figure.figure, kind) for kind in ("svg", "png"))
@@ -136,6 +136,6 @@ def _format_settings(experiment: Experiment) -> dict[str, str]:
 
 
 def _find_numeric_columns(table: TextTable) -> list[bool]:
-    """Return which columns, after the first, hold numbers and are aligned to the right."""
+    """Return True for each column after the first that holds numbers, to align it to the right."""
     columns = list(zip(*table.rows, strict=True))
     return [i > 0 and any(c) and all(map(NUMBER.match, c)) for i, c in enumerate(columns)]

@@ -1,4 +1,4 @@
-"""All experiments, and a run of their missing cells into the store."""
+"""List of all experiments, and the function that computes and stores missing cells."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class CellError(RuntimeError):
 def find_experiments(
     names: Sequence[str] = (), quick: bool = False, seeds: int | None = None
 ) -> list[Experiment]:
-    """Return the named experiments in the order of the report; all of them without names.
+    """Return the named experiments, by default all of them, in the order of the report.
 
     ``quick`` selects the parameters of a quick run, and ``seeds`` another number of seeds.
     """
@@ -104,8 +104,8 @@ def run(
 def _run_in_processes(tasks: Sequence[Task], workers: int) -> Generator[FinishedTask]:
     """Yield tasks as they finish; closing the generator kills the worker processes.
 
-    Each worker has its own pipe. A process pool has threads of its own, which can wait forever for
-    half a message of a killed worker.
+    Each worker has its own pipe. A process pool has threads that can wait forever for the
+    rest of a message from a killed worker.
     """
     queue = iter(tasks)
     busy: dict[Any, Task] = {}

@@ -1,4 +1,4 @@
-"""Eigenvalue distributions in the unit disk, and the readout weights they get by training."""
+"""Eigenvalue distributions in the unit disk, and their readout weights after training."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MEASURES = ("unevenness", "hole", "density")
 """Measures of how evenly eigenvalues cover the disk."""
 
 GRID = 120
-"""Points along the diameter of the disk where the distance to the eigenvalues is measured."""
+"""Number of grid points along the diameter of the disk, for distances to the eigenvalues."""
 
 TRAINED = {"golden": "Golden", "matrix": "Matrix"}
 """Labels of the spectra that are trained."""
@@ -56,7 +56,7 @@ WEIGHT_MEASURES = {
     "near_all": "unweighted",
     "test_rmse": "test RMSE",
 }
-"""Headings of the table of readout weights by name of the number."""
+"""Column headings of the table of readout weights, by name of the measure."""
 
 HALVES = {
     "largest": "largest weights",
@@ -227,7 +227,7 @@ class SpectralImportance(Experiment):
         esn = LinearESN(self.units, spectrum=spectrum, solver="qr", **params)
         esn.fit(task.X[task.train], task.y[task.train])
         modes = esn.model_.spectrum
-        # The reference: weights without structure, Gaussian in the Q layout.
+        # For comparison, draw weights without structure: Gaussian in the Q layout.
         rng = np.random.default_rng(seed)
         random = [
             np.sum(importance(modes, rng.normal(size=self.units)) > LARGE) for _ in range(DRAWS)
@@ -388,7 +388,7 @@ def _measure_weights(task: int, result: Cell) -> Cell:
 
 
 def _contributions(esn: LinearESN, task: MSOSplit) -> Array:
-    """Return the root mean square of each eigenvalue's part of the output (N,); pairs share it."""
+    """Return the RMS contribution of each eigenvalue or pair to the output, (N,)."""
     parts = esn.transform(task.X[task.train])[task.washout :] * esn.model_.readout.weights[0]
     n = esn.model_.spectrum.real.size
     pairs = np.repeat(parts[:, n::2] + parts[:, n + 1 :: 2], 2, axis=1)

@@ -40,7 +40,7 @@ RECIPES: dict[str, dict[str, Any]] = {
     "DPG": {"spectrum": "golden", "eigenvectors": False},
 }
 STATES = 1 << 17
-"""Units times steps of one timed run: a megabyte of states."""
+"""Number of units times steps of one timed run: one megabyte of states."""
 
 LONG = 10
 """Calls that take longer than this many times ``seconds`` are not repeated."""
@@ -49,7 +49,7 @@ PRODUCTS = 1 << 26
 """Number of multiplications of one timed run with a matrix."""
 
 UPPER = 3
-"""Number of sizes, the largest ones, that slopes are fitted to: overheads matter least there."""
+"""Number of sizes used to fit slopes: the largest ones, where overheads matter least."""
 
 
 def seconds_per_step(
@@ -65,7 +65,7 @@ def seconds_per_step(
     reservoir : Reservoir
         Without feedback.
     u : array (T, D_in)
-        Inputs. Only the first rows are used, as many as one thread runs at a time.
+        Inputs. Only the first rows are used, few enough for a scan on one thread.
     least : int
         Smallest number of repeats.
     seconds : float
@@ -126,7 +126,7 @@ class StepTimes(Experiment):
         rng = np.random.default_rng(0)
         if panel == STEP:
             reservoir = self._draw_reservoir(method, N)
-            # Long enough to time, and short enough to repeat.
+            # The run is long enough to time, and short enough to repeat.
             steps = STATES // N
             steps = max(2, steps if method == "Diagonal" else min(steps, PRODUCTS // N**2))
             u = rng.uniform(-1, 1, (steps, 1))

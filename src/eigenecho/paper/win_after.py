@@ -14,7 +14,7 @@ from eigenecho.reservoir import Recipe, Reservoir, draw
 from eigenecho.types import Array
 
 RADII = {"golden": 0.9, "ring": 0.95}
-"""Radius of the paper's spectrum, and of one whose states are nearly independent."""
+"""Spectral radius of the paper's spectrum, and of a spectrum with nearly independent states."""
 
 EXACT = 1e-12
 """Largest relative difference of states that count as equal."""

@@ -116,7 +116,7 @@ def draw_forecast(
 def draw_intervals(
     ax: Axes, blocks: Iterable[tuple[Any, Any, Any]], interval: float, alpha: float = 0.16
 ) -> None:
-    """Shade prediction intervals, one (times, lower, upper) per forecast; a bar for one step.
+    """Shade one prediction interval (times, lower, upper) per forecast; draw a bar for one step.
 
     Call this after drawing the lines: intervals that are much wider are cut, unless the lines are
     flat.

@@ -80,7 +80,7 @@ def prediction(
 
     ax.set_ylabel("y(t)")
     if legend:
-        # The legend stands above the panel, where it hides no line.
+        # The legend is above the panel, where it does not hide lines.
         ax.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=1 + len(predictions), **LEGEND)
     if title:
         ax.set_title(title, fontsize=11, pad=26 if legend else 6)

@@ -157,7 +157,7 @@ def spectra_gallery(
     for i, (ax, (name, values)) in enumerate(zip(axes, drawn.items(), strict=True)):
         spectrum(values, ax=ax, title=name)
         ax.label_outer()
-        # The last panel of each column gets labels, also above an empty cell.
+        # The last panel of each column gets labels, even above an empty cell.
         if i + columns >= len(names):
             ax.set_xlabel("Re λ")
             ax.tick_params(labelbottom=True)
