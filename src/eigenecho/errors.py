@@ -32,7 +32,7 @@ class StorageError(ValueError):
 
     See Also
     --------
-    eigenecho.load : raises it
+    eigenecho.load : Load a model; raises this error.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class UnstableError(ArithmeticError, ValueError):
 
     See Also
     --------
-    eigenecho.errors.UnstableWarning : nothing has overflowed yet
+    eigenecho.errors.UnstableWarning : Warning before states overflow.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class ClusterError(RuntimeError):
 
     See Also
     --------
-    eigenecho.search : with ``client=``; ``eigenecho.dask.fit`` raises it too
+    eigenecho.search : Raises this error with ``client=``, as does ``eigenecho.dask.fit``.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class UnstableWarning(UserWarning):
 
     See Also
     --------
-    eigenecho.errors.UnstableError : states that overflowed
+    eigenecho.errors.UnstableError : Error for states that overflowed.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class IllConditionedWarning(UserWarning):
 
     See Also
     --------
-    eigenecho.diagonalize : ``form=`` selects the basis
+    eigenecho.diagonalize : The parameter ``form`` selects the basis.
 
     Examples
     --------
@@ -134,7 +134,7 @@ class FewRowsWarning(UserWarning):
 
     See Also
     --------
-    eigenecho.Forecaster : issues it
+    eigenecho.Forecaster : Issues this warning.
 
     Examples
     --------
@@ -155,7 +155,7 @@ class SlowStartWarning(UserWarning):
 
     See Also
     --------
-    eigenecho.errors.IllConditionedWarning : loss of digits
+    eigenecho.errors.IllConditionedWarning : Warning about a loss of digits.
 
     Examples
     --------

@@ -99,7 +99,7 @@ class ShardedProblem(AbstractProblem):
 
     @property
     def parts(self) -> list[tuple[Array, ShardedProblem]]:
-        """All outputs: on a cluster, a row is left out if any target is missing."""
+        """A single part with all outputs; a row is left out if any target is missing."""
         return [(np.arange(self.D_out), self)]
 
     def rescale_outputs(self, scaling: Scaling) -> ShardedProblem:

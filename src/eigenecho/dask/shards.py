@@ -31,7 +31,7 @@ SOURCES = "a dask array (T, D) chunked along time, a list of them, or a list of 
 class BlockRecipe:
     """Graph that computes the blocks of a shard, run inside the task that needs them.
 
-    If reading were a task of its own, Dask could run it on one worker and use the result on
+    If reading were a separate task, Dask could run it on one worker and use the result on
     another, and rows would be sent over the network.
     """
 
@@ -99,7 +99,7 @@ class Shard:
         return np.ascontiguousarray(rows, dtype)
 
     def check_finite(self, rows: Array, name: str, *, gaps: bool = False) -> None:
-        """Raise if a number is infinite, or NaN unless ``gaps`` are allowed, and say where."""
+        """Raise if a number is infinite, or NaN unless ``gaps`` are allowed, with its position."""
         finite = ~np.isinf(rows) if gaps else np.isfinite(rows)
         if not finite.all():
             row, column = (int(i) for i in np.unravel_index(int(np.argmin(finite)), rows.shape))

@@ -29,7 +29,7 @@ NEAR = 0.01
 YEAR = 31_556_952 * 10**9
 """Mean length of a year in nanoseconds."""
 ROOM = 230
-"""Years from 1970, or between two dates, up to which nanoseconds (292 years) leave enough room."""
+"""Maximum years from 1970, or between dates, for times in nanoseconds, which end at 292 years."""
 CALENDAR = {"M": (1, "month"), "Q": (3, "quarter"), "Y": (12, "year")}
 """Months and name of the calendar offsets, by the first letter of their names in pandas."""
 UNITS = {"week": 604800.0, "day": 86400.0, "hour": 3600.0, "minute": 60.0, "second": 1.0}
@@ -237,7 +237,7 @@ def _calendar_steps(local: Any) -> Iterator[Any]:
         yield pandas.DateOffset(months=months)  # the same day of each month, such as the 15th
 
 
-# Counting and walking -----------------------------------------------------------------------------
+# Positions on the grid ----------------------------------------------------------------------------
 
 
 def positions(times: Any, step: Any, first: Any = None) -> Array:

@@ -53,9 +53,9 @@ def read(
     Parameters
     ----------
     y : array, list, Series or DataFrame
-        (T,) is one series, (T, D) and a wide frame contain one series per column, a list of (T,)
-        arrays contains one series each, and a long frame has one row per ``id`` and ``time``. NaN
-        is a missing observation. Rows of frames are sorted by time, and rows that are missing in
+        (T,) is one series, (T, D) and a wide frame contain one series per column, a list contains
+        one series (T,) per element, and a long frame has one row per ``id`` and ``time``. NaN is a
+        missing observation. Rows of frames are sorted by time, and rows that are missing in
         a regular step become NaN.
     X : likewise, optional
         Further columns: (T, k), for all columns of y; a list of such arrays; a frame with the

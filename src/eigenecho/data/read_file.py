@@ -188,7 +188,7 @@ def _read_parquet(path: Path) -> Any:
         frame = pandas.read_parquet(path)
     except ImportError:
         raise ValueError(f"{path} {NEEDS_PYARROW}") from None
-    except Exception as error:  # every engine has errors of its own
+    except Exception as error:  # each engine raises its own errors
         raise ValueError(f"cannot read {path} as Parquet: {error}.") from None
     if frame.index.nlevels > 1 or frame.index.name is not None or frame.index.dtype.kind == "M":
         frame = frame.reset_index(allow_duplicates=True)

@@ -70,7 +70,7 @@ class Times:
 
     @classmethod
     def of(cls, clocks: Sequence[Clock]) -> Times:
-        """Return the times of clocks, if they can be restored."""
+        """Return the times of clocks, or raise if they cannot be restored."""
         dtype = str(clocks[0].times.dtype)
         last = np.array([as_numbers(clock.times)[-1] for clock in clocks])
         times = cls(last, dtype, tuple(_to_word(clock.step) for clock in clocks))
@@ -150,7 +150,7 @@ class StoredPanel:
         )
 
     def restored(self) -> Panel:
-        """Return the panel, if its parts are consistent."""
+        """Return the panel, or raise if its parts are inconsistent."""
         form, columns, labels = self.form, self.columns, self._read_labels()
         for values in self.series:
             check_floats(values, "series", None)

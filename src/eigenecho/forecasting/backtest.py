@@ -341,7 +341,7 @@ def _up_to(panel: Panel, origins: Array) -> tuple[Panel, list[int]]:
 def forecast_ahead(
     fitted: FittedForecaster, known: Panel, kept: Sequence[int], season: int, interval: float
 ) -> list[BacktestForecast]:
-    """Return our forecasts, their bounds and naive forecasts after the end of known series.
+    """Return forecasts, their bounds and naive forecasts after the end of known series.
 
     ``kept`` contains the positions of these series.
     """

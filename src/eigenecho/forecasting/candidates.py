@@ -227,7 +227,7 @@ def recursive(sums: Sums, filter: Filter, drifts: bool) -> Array:
     if seen:
         following = expected(sums.following, sums.following_seen)
         squares = sums.squares * following.rows / seen
-        # The constant of a series that never moved is 0.
+        # The constant of a series that never changed is 0.
         drifts = drifts and bool(following.XtX[0, 0] > 0)
         used = following if drifts else _without_constant(following)
         one_step[0 if drifts else 1 :] = solve_likeliest(used, squares, drifts)

@@ -109,7 +109,7 @@ def learn_effects(
 
 
 class _Series(NamedTuple):
-    """Values (T,) in units, features (T, F), and which values were observed."""
+    """Values (T,) in units, features (T, F), and a mask of observed values."""
 
     z: Array
     known: Array
@@ -169,7 +169,7 @@ def _profile(filter: Filter, one_step: Array, responses: Array, z: Array, observ
 
 
 class _Regression(NamedTuple):
-    """Blocks of rows with the number of their first row, targets (n,), and which are observed."""
+    """Blocks of rows with their first row number, targets (n,), and a mask of observed targets."""
 
     blocks: Iterable[tuple[int, Array]]
     targets: Array

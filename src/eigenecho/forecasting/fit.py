@@ -401,7 +401,7 @@ def checkpoints(rows: Array, anchor: int) -> Array:
 
 
 def clip_at_zero(results: Array, values: Array, rows: Array) -> Array:
-    """Return results (O, H), limited to ≥ 0 if no value up to their row is negative.
+    """Return results (O, H), clipped at 0 if no value up to their row is negative.
 
     ``rows`` (O,) are rows of the series ``values`` (T,), which may contain NaN.
     """

@@ -83,7 +83,7 @@ ROBUST = 0.2
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """Readouts of a corpus, (K · N, H) each: of values and of logarithms.
+    """Readouts of a corpus for values and for logarithms, (K · N, H) each.
 
     Steps beyond the last column use the weights of the last column. Without readouts (K = 0),
     series are forecast by simple methods only.

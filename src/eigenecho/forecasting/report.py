@@ -19,7 +19,7 @@ from eigenecho.spectra import Spectrum
 from eigenecho.types import Array
 
 DRAWN = 4
-"""Number of series with a figure and a table of their own."""
+"""Number of series that have their own figure and table."""
 
 LISTED = 20
 """Number of series in the list."""
@@ -155,7 +155,7 @@ def _members(fitted: FittedForecaster) -> dict[str, Any]:
 
 
 def constructor_call(estimator: Any) -> str:
-    """Return the call of a constructor, with the first parameter and those that are not default."""
+    """Return a constructor call with the first parameter and all non-default parameters."""
     parts: list[str] = []
     for name, parameter in inspect.signature(type(estimator)).parameters.items():
         value = getattr(estimator, name)

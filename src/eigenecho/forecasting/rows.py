@@ -33,12 +33,12 @@ class Sums:
     Attributes
     ----------
     ahead : Gram
-        Rows with H rows after them, and targets y(t+h) − baseline(t, h): (N', B·H) for B baselines.
+        Rows followed by H rows, and targets y(t+h) − baseline(t, h): (N', B·H) for B baselines.
         Missing targets count as 0.
     ahead_seen : array (B·H,)
         Number of observed values of each target.
     following : Gram
-        Rows with one row after them, and targets y(t+1) − ℓ(t): (N, 1).
+        Rows followed by one row, and targets y(t+1) − ℓ(t): (N, 1).
     following_seen : array (1,)
         Number of observed values of these targets.
     squares : float
@@ -232,9 +232,9 @@ def recurrent_products(
 
         C_h = Σ r(t) z(t+h) = C_{h+1} Λ + b Σ u(t) z(t+h) + (r(f−1) z(f+h) − r(l−1) z(l+h)) Λ
 
-    where f and l are the first row and the one after the last: a scan over h, from H downwards,
-    whose inputs are correlations of two series. It costs (T + 3H) N instead of T H N. The other
-    columns are correlated one by one. ``z`` (T,) has at least ``last + horizon`` entries.
+    where f = first and l = last. This is a scan over h, from H downwards, whose inputs are
+    correlations of two series. It costs (T + 3H) N instead of T H N. The other columns are
+    correlated one by one. ``z`` (T,) has at least ``last + horizon`` entries.
     """
     sums = np.zeros((rows.size, horizon))
     if last <= first:

@@ -165,7 +165,7 @@ def select_candidates(signals: Sequence[Signal], config: ForecastConfig, run: Ru
     views = candidate_views(data, rows, config)
     baselines = baselines_for(rows, config.seasons)
     score = partial(data.score, baselines=baselines, strategy=config.strategy)
-    # The order of the views, not of their completion, decides between equal candidates.
+    # Ties between candidates are broken by the order of the views, not of their completion.
     scored = list(chain.from_iterable(run("choosing", score, views)))
     if rows >= LONG:
         ranked = sorted(scored, key=lambda s: s.error)
@@ -316,7 +316,7 @@ def _select_pull(
 
 
 def _forecasts_by_pull(data: ValidationData, candidate: Candidate) -> list[list[Array]]:
-    """Return the forecasts of each series by shared weights, then by its own for each pull."""
+    """Return the forecasts of each series by shared weights, then by its weights for each pull."""
     rows = [ViewRows.of(candidate.view, signal) for signal in data.signals]
     sums = data.sums(rows, [candidate.baseline])
     if candidate.view.alone:  # there are no shared weights to shrink to

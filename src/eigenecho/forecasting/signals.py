@@ -46,7 +46,7 @@ class Signal:
     Attributes
     ----------
     values, observed : arrays (T,)
-        Values, and which of them were observed rather than filled in.
+        Values, and a mask of those that were observed, not filled in.
     start : int
         Number of rows before the first observation.
     unit : float
@@ -144,7 +144,7 @@ def mean_step(values: Array) -> float:
 
 
 def fill_gaps(values: Array, season: int = 1) -> Signal:
-    """Return a series (T,), whose missing observations are NaN, filled from earlier rows only.
+    """Fill missing observations (NaN) of a series (T,), from earlier rows only.
 
     With g the mean step observed so far, d(t) = y(t) − y(t − season) − season · g is the deviation
     from the expected growth over a season. In a gap, d(t) = PERSISTENCE · d(t − 1). Without an
@@ -179,7 +179,7 @@ def logarithms(values: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class KnownColumns:
-    """Mean and scale (k,) of the columns known ahead, which turn them into features."""
+    """Mean and scale (k,) of the columns known ahead, to standardise them."""
 
     mean: Array
     scale: Array
@@ -189,7 +189,7 @@ class KnownColumns:
         """Return mean and scale over all series."""
         rows = np.concatenate(known)
         deviation, size = rows.std(axis=0), np.abs(rows).max(axis=0)
-        # Nothing can be learned about a column that never moved, so it never has an effect.
+        # Nothing can be learned about a column that never changed, so it has no effect.
         return cls(rows.mean(axis=0), np.where(deviation > ROUNDING * size, deviation, NEVER))
 
     def features(self, known: Array) -> Array:
@@ -217,7 +217,7 @@ class Measures:
     numbers : dict of Hashable or None
         Position of each series of the fit by its name.
     units : array (S,)
-        Mean step of each of them; 0 for a constant series.
+        Mean step of each series; 0 for a constant series.
     known : KnownColumns
     past : array (P,)
         Mean step of the columns known up to the present only.
@@ -254,7 +254,7 @@ class Measures:
         return float(np.median(self.units[self.units > 0])) if self.units.any() else 0.0
 
     def signals(self, panel: Panel) -> list[Signal]:
-        """Return the series of a panel in units of all of their rows."""
+        """Return the series of a panel, scaled by all of their rows."""
         raw = self.unscaled(panel)
         return [self.scaled(panel, raw, i, len(h)) for i, h in enumerate(panel.histories)]
 
@@ -283,7 +283,7 @@ class Measures:
             columns.append(_since_first(past[signal.start :]) / self.past)
         if self.multivariate:
             # Before its first observation, a series is assumed to be constant. Nothing can be
-            # learned from a series that never moved, so it never has an effect.
+            # learned from a series that never changed, so it has no effect.
             for i, history in enumerate(panel.histories):
                 if i != series:
                     other = self.in_unit(unscaled[i], history.name, stop)
@@ -309,7 +309,7 @@ def _since_first(past: Array) -> Array:
 
 
 def _column_steps(past: Sequence[Array]) -> Array:
-    """Return the root mean square step of each column over all series; 1 if it never moves."""
+    """Return the root mean square step of each column over all series; 1 if it never changes."""
     squares = np.concatenate([np.diff(columns, axis=0) ** 2 for columns in past])
     there = ~np.isnan(squares)
     total = np.where(there, squares, 0.0).sum(axis=0)

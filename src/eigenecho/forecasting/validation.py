@@ -20,7 +20,7 @@ from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 
 FOLDS = 2
-"""Number of times that each candidate is trained on a growing part of the rows."""
+"""Number of folds: each candidate is trained on this many growing parts of the rows."""
 
 ORIGINS = 150
 """Maximum number of forecasts of a series on which candidates are scored."""
@@ -50,7 +50,7 @@ class Plan:
     ----------
     horizon : int
     rows : int
-        Number of all rows.
+        Total number of rows.
     kept : int
         Number of training rows of the final model if it does not use the validation rows.
     stops : tuple of int

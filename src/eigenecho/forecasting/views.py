@@ -1,4 +1,4 @@
-"""Views of a series: a filter, and whether it sees values or logarithms and which columns."""
+"""Views of a series: a filter, and its inputs, which are values or logarithms and columns."""
 
 from __future__ import annotations
 
