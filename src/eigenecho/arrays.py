@@ -33,7 +33,7 @@ from eigenecho.errors import Words, bad_argument
 from eigenecho.types import Array
 
 HOST_DEVICES = {"cpu"}
-"""Types of devices whose memory NumPy reads."""
+"""Types of devices whose memory NumPy can read."""
 
 NO_FLOAT64 = {"mps"}
 """Types of devices without float64."""
@@ -65,7 +65,7 @@ def to_host(value: Any) -> Any:
         return value
     if is_tensor(value):
         return value.detach().resolve_conj().resolve_neg().cpu().numpy()
-    # A list that begins with a number has no tensors; it may be long.
+    # A list that begins with a number contains no tensors. It is not searched, as it may be long.
     if isinstance(value, (list, tuple)) and value and not isinstance(value[0], (int, float)):
         items = [to_host(item) for item in value]
         if any(new is not old for new, old in zip(items, value, strict=True)):
@@ -83,7 +83,7 @@ def to_device(value: Any, device: Any) -> Any:
 
 
 def _rebuild(value: Any, items: list[Any]) -> Any:
-    """Return items in the list, tuple or named tuple that they were taken from."""
+    """Return items as a list, tuple or named tuple of the type of ``value``."""
     return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
 
 
@@ -228,7 +228,7 @@ def namespace(array: Any) -> Any:
 
 
 _computed: dict[tuple[Any, ...], Any] = {}
-"""Results of ``compute_once`` by the ids of their owners and a key."""
+"""Cached results of ``compute_once``, by the ids of their owners and a key."""
 
 
 def compute_once(owners: Sequence[Array], key: Hashable, compute: Callable[[], Any]) -> Any:
@@ -272,7 +272,7 @@ class NumPyNamespace:
 
     def __getattr__(self, name: str) -> Any:
         function = getattr(np, name)
-        setattr(self, name, function)  # so that the next use does not call this method
+        setattr(self, name, function)  # the next access does not call this method
         return function
 
     def asarray(self, x: Any, dtype: Any = None) -> Array:
@@ -382,7 +382,7 @@ class TorchNamespace:
         return x - y
 
     def divide(self, x: Any, y: Any, out: Any = None) -> Any:
-        """Return x / y, with 0 for infinite y, where devices differ for complex tensors."""
+        """Return x / y, and 0 for infinite y, for which devices disagree on complex tensors."""
         return self._torch.where(y.isinf(), 0, x / y)
 
     def max(self, x: Any, axis: Any = None, initial: float | None = None) -> Any:
@@ -393,7 +393,7 @@ class TorchNamespace:
 
     @property
     def linalg(self) -> Any:
-        """The ``norm`` of vectors along an axis, from NumPy's ``linalg``."""
+        """Namespace with the ``norm`` of vectors along an axis, as in ``numpy.linalg``."""
         norm = self._torch.linalg.vector_norm
         return SimpleNamespace(norm=lambda x, axis, ord=2: norm(x, ord, dim=axis))
 
@@ -412,7 +412,7 @@ class TorchNamespace:
         return self._torch.linalg.qr(x, mode="r").R
 
     def cholesky(self, x: Any) -> tuple[Any, bool]:
-        """Return L with L Lᵀ = x for a stack (…, N, N), and whether any of them failed."""
+        """Return L with L Lᵀ = x for a stack (…, N, N), and True if any factorisation failed."""
         factor, info = self._torch.linalg.cholesky_ex(x)
         return factor, bool(info.any())
 

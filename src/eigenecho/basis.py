@@ -35,12 +35,12 @@ class Basis:
     n_real : int
         Number of columns that are real eigenvectors.
     block : int
-        Number of columns before those, in the basis of a ``Cascade``. They span a subspace that
-        W maps into itself; the others are eigenvectors of W up to a part in that subspace.
+        Number of columns before the eigenvectors, in the basis of a ``Cascade``. They span an
+        invariant subspace of W. The others are eigenvectors up to a component in this subspace.
 
     See Also
     --------
-    eigenecho.LinearModel : ``basis`` is the basis of its reservoir
+    eigenecho.LinearModel : Network whose ``basis`` attribute is a Basis.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class Basis:
 
     @property
     def P(self) -> Array:
-        """The complex eigenvectors, columns in the order of ``Spectrum.values``."""
+        """Complex eigenvectors as columns, in the order of ``Spectrum.values``."""
         if self.block:
             raise ValueError(
                 f"this is the basis of a cascade with a dense block of {self.block} dimensions, "
@@ -89,7 +89,7 @@ class Basis:
 
     @cached_property
     def condition(self) -> float:
-        """cond(Q) in the 2-norm: how many digits a change of basis can cost."""
+        """Condition number of Q in the 2-norm, which limits the accuracy of a change of basis."""
         singular = np.linalg.svd(self.Q, compute_uv=False)
         return float(singular[0] / singular[-1]) if singular[-1] > 0 else float("inf")
 
@@ -110,7 +110,7 @@ class Basis:
         """Return Q⁻¹ A, or Q⁻ᵀ A.
 
         The Q of a defective matrix has no inverse. Its pseudo-inverse is used instead, which is
-        exact for states r Q: they have no component in the null space of Q.
+        exact for states r Q, because they have no component in the null space of Q.
         """
         from scipy.linalg import lu_solve
 
@@ -119,7 +119,7 @@ class Basis:
         return lu_solve(self._lu, A, trans=int(transposed), check_finite=False)
 
     def states_to_eigen(self, r: Array) -> Array:
-        """Return [r]_Q = r Q for states (…, N); also for rows of W_in, W_fb or an input bias."""
+        """Return [r]_Q = r Q for states (…, N), or for rows of W_in, W_fb or an input bias."""
         return r @ self.Q
 
     def states_to_neuron(self, r: Array) -> Array:
@@ -140,7 +140,7 @@ class Basis:
         return self.states_to_neuron(self.Q @ at_work)
 
     def residual(self, W: Array, at_work: Array) -> float:
-        """Return ‖W Q − Q [W]_Q‖ / ‖W‖ in the Frobenius norm: how well the two agree."""
+        """Return the relative residual ‖W Q − Q [W]_Q‖ / ‖W‖ in the Frobenius norm."""
         difference = np.linalg.norm(W @ self.Q - self.Q @ at_work)
         return float(difference / (np.linalg.norm(W) or 1.0))
 
@@ -185,9 +185,10 @@ def separate(A: Array, n: int) -> Array:
 
 
 def random_basis(spectrum: Spectrum, rng: np.random.Generator) -> Basis:
-    """Draw eigenvectors of unit length for a spectrum: Gaussian directions.
+    """Draw eigenvectors of unit length with random directions for a spectrum.
 
-    They are real for real eigenvalues and complex for pairs. The real ones are drawn first.
+    The entries are Gaussian before normalisation, real for real eigenvalues and complex for pairs.
+    The real eigenvectors are drawn first.
     """
     n, m = spectrum.real.size, spectrum.pairs.size
     return Basis(random_vectors(n, m, rng), n)
@@ -202,7 +203,7 @@ def random_vectors(n: int, m: int, rng: np.random.Generator) -> Array:
 
 
 class DrawnBasis(Basis):
-    """Random eigenvectors as ``random_basis`` draws them, computed from a seed on first use."""
+    """Random eigenvectors of ``random_basis``, computed from a seed on first use."""
 
     pairs: int
     seed: np.random.SeedSequence
@@ -217,7 +218,7 @@ class DrawnBasis(Basis):
 
     @cached_property
     def Q(self) -> Array:
-        """The eigenvectors."""
+        """Eigenvectors in the Q layout."""
         Q = random_vectors(self.n_real, self.pairs, self.generator())
         Q.setflags(write=False)
         return Q
@@ -228,7 +229,7 @@ class DrawnBasis(Basis):
 
 
 def drawn_basis(spectrum: Spectrum, rng: np.random.Generator) -> Basis:
-    """Return random eigenvectors for a spectrum, from an unused generator."""
+    """Return random eigenvectors for a spectrum, given an unused generator."""
     bits = rng.bit_generator
     seed: Any = bits.seed_seq
     plain = type(bits) is np.random.PCG64 and type(seed) is np.random.SeedSequence
@@ -242,7 +243,7 @@ def drawn_basis(spectrum: Spectrum, rng: np.random.Generator) -> Basis:
 class StoredDraw:
     """The sizes and the seed of random eigenvectors, for files.
 
-    ``first`` holds the first numbers of their generator: another version of NumPy may draw
+    ``first`` holds the first numbers of their generator, because other versions of NumPy may draw
     different ones.
     """
 

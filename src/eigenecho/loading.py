@@ -1,4 +1,4 @@
-"""Loading of saved objects. Only the modules that an object needs are imported."""
+"""Loading of saved objects, which imports only the modules that an object needs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ MODULES = {
     "ReservoirFeatures": "eigenecho.estimators",
     "ReservoirClassifier": "eigenecho.estimators",
 }
-"""Classes of objects that a file may hold, and the modules that also register their stored forms.
+"""Classes that a file may hold, and the modules that define them and register their stored forms.
 
-Networks and streams thus need neither scikit-learn nor pandas.
+Loading networks and streams thus requires neither scikit-learn nor pandas.
 """
 
 
@@ -56,6 +56,6 @@ def load(path: Any) -> Any:
 
 
 def _find_class(kind: str) -> type | None:
-    """Return the class of this name, or None if files do not hold such objects."""
+    """Return the class with a given name, or None if files do not hold such objects."""
     module = MODULES.get(kind)
     return None if module is None else getattr(import_module(module), kind)

@@ -1,4 +1,4 @@
-"""Reservoirs: a transition with its input weights, given or drawn from a recipe and a seed."""
+"""Reservoirs: transitions with input weights, which are given or drawn from a recipe and a seed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from eigenecho.transition import (
 from eigenecho.types import Array, Seed
 
 SOON = 1000
-"""Units up to which the eigenvalues of a matrix are computed for a message."""
+"""Largest number of units for which an error message states the spectral radius of a matrix."""
 
 SOURCES = "a name, a Spectrum, eigenvalues, a square matrix, a callable or a delay line"
 """Accepted types of ``spectrum``, for messages."""
@@ -48,9 +48,10 @@ SOURCES = "a name, a Spectrum, eigenvalues, a square matrix, a callable or a del
 class Reservoir:
     """r(t) = r(t−1) W + u(t) W_in + bias + y(t−1) W_fb, in the working basis.
 
-    The leaking rate is included: W' = lr W + (1 − lr) I, and lr times the other weights.
-    ``transition`` may also be eigenvalues or a matrix (N, N); W_in (D_in, N), bias (N,), W_fb
-    (D_out, N). A readout is applied to the ``features`` of the states, by default to the states.
+    The leaking rate is included: W' = lr W + (1 − lr) I, and other weights are multiplied by lr.
+    ``transition`` may also be given as eigenvalues or a matrix (N, N). Shapes: W_in (D_in, N), bias
+    (N,), W_fb (D_out, N). A readout is applied to the ``features`` of the states, or to the states
+    themselves if there are none.
     """
 
     transition: Transition
@@ -72,7 +73,7 @@ class Reservoir:
                 raise bad_argument(name, Words(f"shape {shape}"), f"shape {expected}")
             value = np.asarray(value)
             checks.check_real(value, name)
-            # W_in comes first: its dtype is that of the states and of the other weights.
+            # W_in comes first, because its dtype is used for the states and the other weights.
             dtype = value.dtype if name == "W_in" else self.W_in.dtype
             if dtype not in (np.float32, np.float64):
                 dtype = np.dtype(np.float64)
@@ -101,7 +102,7 @@ class Reservoir:
 
     @property
     def is_linear(self) -> bool:
-        """True if a readout sees linear functions of the states only."""
+        """True if the inputs of a readout are linear functions of the states."""
         return self.features is None or self.features.size == self.features.columns.size
 
     @property
@@ -127,7 +128,7 @@ class Reservoir:
 
     @cached_property
     def B(self) -> Array:
-        """All input weights, rows [W_in, bias, W_fb]."""
+        """All input weights, with rows [W_in, bias, W_fb]."""
         rows = [A for A in (self.W_in, self.bias, self.W_fb) if A is not None]
         return np.ascontiguousarray(np.vstack(rows), self.dtype)
 
@@ -149,7 +150,7 @@ class Reservoir:
         return xp.concatenate(columns, axis=-1, dtype=self.dtype)
 
     def check(self) -> None:
-        """Raise if numbers of a file are beyond the range of single precision."""
+        """Raise if numbers from a file exceed the range of single precision."""
         if self.dtype == np.float32:
             with np.errstate(over="ignore"):
                 forms = {"W": self.form, "features": self.feature_form or ()}
@@ -158,7 +159,7 @@ class Reservoir:
                     checks.check_range(part, name, self.dtype)
 
     def weights(self, change: Callable[[Array], Array]) -> tuple[Any, ...]:
-        """Return W_in, bias and W_fb with ``change`` applied to each; None for missing ones."""
+        """Return W_in, bias and W_fb after ``change`` is applied to each; None for missing ones."""
         weights = self.W_in, self.bias, self.W_fb
         return tuple(None if A is None else change(A) for A in weights)
 
@@ -168,7 +169,7 @@ class Reservoir:
         return Reservoir(self.transition, W_in, bias, W_fb, self.features)
 
     def only(self, modes: Array) -> Reservoir:
-        """Return the reservoir of the modes with a true flag (n + m,), real ones first."""
+        """Return the reservoir of selected modes, given flags (n + m,) with real modes first."""
         columns = self.spectrum.columns(modes)
         transition = Diagonal(self.spectrum.only(modes))
         return Reservoir(transition, *self.weights(lambda A: A[..., columns]))
@@ -184,7 +185,7 @@ class Reservoir:
     ) -> Array:
         """Return the states under a drive, (…, T, N); ``state`` is updated in place.
 
-        ``fresh`` is True if the memory of ``out`` is new.
+        ``fresh`` is True if the memory of ``out`` has not been used yet.
         """
         if out is None:
             out, fresh = self._room(drive), True
@@ -192,7 +193,7 @@ class Reservoir:
         return out
 
     def states(self, drive: Array, state: Array, out: Array | None, progress: Progress) -> Array:
-        """Return the states as ``scan`` does, in reported pieces; raise if they overflow.
+        """Return the states of ``scan`` and report progress; raise if they overflow.
 
         For a delay line, these are the states at its taps.
         """
@@ -214,7 +215,7 @@ class Reservoir:
         return namespace(drive).empty((*drive.shape[:-1], self.units), self.dtype)
 
     def last_state(self, drive: Array, state: Array) -> Array:
-        """Return the state after a drive, updated in place, without storing others."""
+        """Return the state after a drive without storing others; ``state`` is updated in place."""
         nothing = namespace(drive).empty((*drive.shape[:-1], 0), self.dtype)
         weights = np.empty((0, self.units), self.dtype)
         kernels.scan_readout(self.form, self.B, drive, weights, state, nothing)
@@ -223,8 +224,8 @@ class Reservoir:
     def check_states(self, states: Array, first: int = 0) -> None:
         """Raise if states (T, N) of a scan, from step ``first`` on, are not finite.
 
-        Inf times any number, even 0, is Inf or NaN, so that the last row shows any overflow. But
-        sparse products leave zeros out, so that an overflow may vanish: there every row is checked.
+        Inf times any number, even 0, is Inf or NaN, so the last row shows any overflow. Sparse
+        products skip zeros, so an overflow may vanish, and every row is checked.
         """
         xp = namespace(states)
         rows = states if self.transition.leaves_zeros_out else states[..., -1:, :]
@@ -234,7 +235,7 @@ class Reservoir:
         raise self.overflowed("states", first + int(np.argmin(finite.all(axis=0))))
 
     def overflowed(self, what: str, step: int | None = None, *, closed: bool = False) -> Exception:
-        """Return the error for an overflow; it names the radius if that is quick to compute."""
+        """Return the error for an overflow, which states the radius if it is quick to compute."""
         radius = None
         if isinstance(self.transition, Diagonal) or self.units <= SOON:
             with suppress(ValueError):  # the eigenvalues overflow as well
@@ -251,7 +252,7 @@ class Recipe:
 
     ``eigenvectors=False`` draws [W_in]_Q directly, so that a named spectrum never needs an N×N
     matrix; the neuron basis is then unknown. ``even_defective=True`` diagonalises even a matrix
-    without a usable eigenbasis, as the paper does, instead of taking the form that ``choose_form``
+    without a usable eigenbasis, as the paper does, instead of using the form that ``choose_form``
     returns.
     """
 
@@ -288,18 +289,18 @@ class Recipe:
 
     @property
     def learns_spectrum(self) -> bool:
-        """True if the eigenvalues are learnt from training rows before anything is drawn."""
+        """True if the eigenvalues are learned from training rows before weights are drawn."""
         return isinstance(self.spectrum, str) and self.spectrum == "data"
 
     @property
     def matrix_key(self) -> tuple[Any, ...]:
-        """Cache key of the matrix of one seed; a given matrix is its own key."""
+        """Cache key of the matrix for one seed; a given matrix is its own key."""
         if self.is_drawn:
             return self.units, self.rc_connectivity
         return (IdentityKey(self.spectrum),)
 
     def scale(self, radius: float) -> float:
-        """Return the factor that brings a drawn matrix of that radius to ``sr``; else 1."""
+        """Return the factor that scales a matrix of this radius to ``sr``; 1 for a given matrix."""
         if not self.is_drawn:
             return 1.0
         if radius > 0:
@@ -345,12 +346,12 @@ class Recipe:
         W = cache.once(("W", *self.matrix_key), drawn)
         if name == "matrix":
             return W
-        # Equal to ``spectra.sim``.
+        # These eigenvalues equal those of ``spectra.sim``.
         values = cache.once(("values", *self.matrix_key), lambda: from_matrix(W))
         return values.times(self.scale(values.radius))
 
     def _call(self, sample: Any, rng: Streams) -> Spectrum:
-        """Draw eigenvalues by calling the law that the caller passed."""
+        """Draw eigenvalues by calling a law that the user passed."""
         try:
             return draw_law(sample, self.units, rng.spectrum, self.sr)
         except TypeError as error:
@@ -359,7 +360,7 @@ class Recipe:
 
 
 class IdentityKey:
-    """A cache key for one object: equal only to itself, and keeps the object alive."""
+    """Cache key that compares an object by identity and keeps it alive."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -388,19 +389,19 @@ def streams(seed: Seed) -> Streams:
 
 
 class Cache:
-    """Values that are computed once, each under a key that identifies everything it depends on."""
+    """Cache of values, each with a key that identifies everything that the value depends on."""
 
     def __init__(self) -> None:
         self._values: dict[Any, Any] = {}
 
     def once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Return the value under a key, computed on first use."""
+        """Return the value of a key, which is computed on first use."""
         if key not in self._values:
             self._values[key] = make()
         return self._values[key]
 
     def of_seed(self, seed: Seed) -> Cache:
-        """Return the cache that all draws of an int seed share; other seeds share nothing."""
+        """Return the cache shared by all draws with an int seed, or a new cache for other seeds."""
         if not isinstance(seed, (int, np.integer)):
             return Cache()
         return self.once(("seed", int(seed)), Cache)
@@ -421,8 +422,8 @@ def draw(
 ) -> DrawnReservoir:
     """Draw all weights, with ``D_fb`` columns of feedback (0 for none).
 
-    A ``cache`` that is passed to several draws saves eigendecompositions that draws of one int
-    seed share.
+    A ``cache`` that is passed to several draws avoids repeated eigendecompositions for draws with
+    the same int seed.
     """
     rng = streams(seed)
     cache = Cache() if cache is None else cache.of_seed(seed)
@@ -523,7 +524,7 @@ def _uniform(
     transition: Transition,
     basis: Basis | None,
 ) -> Array:
-    """Draw weights (rows, N), uniform in [−1, 1] in the neuron basis, in the working basis."""
+    """Return weights (rows, N) in the working basis, drawn from U[−1, 1] in the neuron basis."""
     if isinstance(transition, Diagonal) and basis is None:
         return _projected_uniform(rng, rows, connectivity, transition.modes)
     W = rng.uniform(-1, 1, (rows, transition.units))
@@ -537,8 +538,8 @@ def _projected_uniform(
 ) -> Array:
     """Draw rows with the distribution of uniform rows in [−1, 1] times random eigenvectors.
 
-    Each entry is a long sum, so Gaussian: the variance is 1/3 for a real mode and half of that for
-    each of Re and Im, times the share of connections that are kept.
+    Each entry is a long sum and thus nearly Gaussian. Its variance is 1/3 for a real mode, and 1/6
+    for the real and imaginary parts of a pair, times the share of connections that are kept.
     """
     real = rng.normal(0, np.sqrt(connectivity / 3), (rows, modes.real.size))
     parts = rng.normal(0, np.sqrt(connectivity / 6), (2, rows, modes.pairs.size))

@@ -1,7 +1,7 @@
-"""The row source of one series: the rows a readout is applied to, produced in chunks.
+"""Row sources, which compute the inputs of a readout from one series in chunks.
 
 Networks, forecasters and shards of a cluster all train and predict from such rows. Rows are
-computed again whenever they are needed and never stored for a whole series.
+recomputed when they are needed and are never stored for a whole series.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from eigenecho.reservoir import Reservoir
 from eigenecho.types import Array
 
 CHUNK_BYTES = 1 << 24
-"""Bytes of a chunk that goes into matrix products: large enough for BLAS."""
+"""Size, in bytes, of a chunk for matrix products. It is large enough for BLAS."""
 
 CACHE_BYTES = 1 << 19
-"""Bytes of a chunk that is summed against few columns: small enough to stay in cache."""
+"""Size, in bytes, of a chunk that is multiplied by few columns. It stays in cache."""
 
 DEVICE_BYTES = 1 << 30
-"""Bytes of a chunk on a device, which needs more work at a time."""
+"""Size, in bytes, of a chunk on a device, which is efficient only for large operations."""
 
 BLOCK_BYTES = 1 << 22
-"""Bytes of a block of rows with random access: a series this small is computed once and kept."""
+"""Size, in bytes, of a block of rows with random access. A series of one block is cached."""
 
 Block = Sequence[tuple[int, int]]
-"""Rows (start, stop) of each series."""
+"""Range of rows (start, stop) of each series."""
 
 
 @dataclass(frozen=True)
 class Fold:
-    """Rows to train on and blocks of held-out rows; other rows only advance the state."""
+    """Training rows and blocks of held-out rows. Other rows only advance the state."""
 
     train: Block
     held_out: tuple[Block, ...] = ()
@@ -84,16 +84,16 @@ class SeriesRows:
     def chunks(
         self, first: int, last: int, count: int, states: list[Array] | None = None
     ) -> Iterator[tuple[int, Array]]:
-        """Yield the rows first ≤ t < last in chunks of ``count``, with the number of their first.
+        """Yield (index of the first row, rows) for first ≤ t < last, in chunks of ``count`` rows.
 
-        All chunks share one array in float64: copy what must outlast the next chunk. ``states``
-        are the states before the first row, and are changed in place to those after the last.
+        All chunks share one float64 array, which the next chunk overwrites. ``states`` holds the
+        states before the first row, and is updated in place to those after the last row.
         """
         xp = namespace(self.head)
         count = max(1, min(count, last - first))
         states = self.states_before(first) if states is None else states
         parts = [xp.empty((count, r.units), r.dtype) for r, _ in self.runs]
-        # States alone, in float64, are the rows already.
+        # If the only columns are float64 states, these are used as rows without a copy.
         is_plain = len(parts) == 1 and self.size == parts[0].shape[1]
         is_plain = is_plain and self.runs[0][0].dtype == np.float64
         is_plain = is_plain and self.runs[0][0].features is None
@@ -129,8 +129,8 @@ class BlockRows(SeriesRows):
     """Rows of one series with random access, in NumPy arrays.
 
     The states before each block of rows are stored, and the rows of a block are computed from them
-    when they are needed. Blocks begin at the same rows however long the series is, so no row
-    depends on later ones, down to the last bit.
+    when they are needed. Blocks begin at the same rows for any length of the series, so later
+    rows do not change earlier ones, not even in the last bit.
     """
 
     @cached_property
@@ -139,7 +139,7 @@ class BlockRows(SeriesRows):
         return max(1, BLOCK_BYTES // (8 * self.size))
 
     def blocks(self, first: int, last: int) -> Iterator[tuple[int, Array]]:
-        """Yield the rows first ≤ t < last block by block, with the number of their first row."""
+        """Yield (index of the first row, rows) for first ≤ t < last, block by block."""
         for number in range(first // self.block, -(-last // self.block)):
             start = number * self.block
             low, high = max(first, start), min(last, start + self.block)
@@ -182,7 +182,7 @@ class BlockRows(SeriesRows):
 
 
 def chunk_rows(like: Array, width: int, least: int = 1, *, in_cache: bool = False) -> int:
-    """Return how many rows of ``width`` numbers fit into a chunk, on the device of an array."""
+    """Return the number of rows of ``width`` numbers per chunk, on the device of ``like``."""
     size = CACHE_BYTES if in_cache else CHUNK_BYTES
     if not namespace(like).is_host:
         size = max(size, DEVICE_BYTES)

@@ -1,4 +1,4 @@
-"""Standardised columns, and the range of outputs."""
+"""Standardisation of columns, and the range of outputs."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from eigenecho.errors import Words, bad_argument
 from eigenecho.types import Array
 
 SMALLEST = float(np.finfo(np.float64).tiny)
-"""Smallest scale: closed loops divide by it, and smaller ones would overflow."""
+"""Smallest scale. Closed loops divide by the scale, and smaller scales would cause overflow."""
 
 FAR = 10.0
-"""Standard deviations from the mean of the training targets at which a forecast has diverged."""
+"""Distance from the mean of the training targets at which a forecast has diverged, in standard
+deviations."""
 
 BEYOND = 0.25
-"""Share of the range of the training targets by which clipped forecasts may exceed it."""
+"""Largest excess of clipped forecasts over the range of the training targets, relative to it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """forward(x) = (x − mean) / scale, per column."""
+    """Linear scaling of columns, forward(x) = (x − mean) / scale."""
 
     mean: Array
     scale: Array
@@ -41,7 +42,7 @@ class Scaling:
 
     @classmethod
     def of(cls, series: Sequence[Array]) -> Scaling:
-        """Return the scaling by mean and standard deviation over all rows, without NaN.
+        """Return the scaling by mean and standard deviation over all rows, ignoring NaN.
 
         A constant column is only centred.
         """
@@ -81,7 +82,7 @@ class OutputRange(NamedTuple):
 
     @classmethod
     def of(cls, outputs: Sequence[Array]) -> OutputRange:
-        """Return the bounds for training targets (T_i, D_out), without NaN."""
+        """Return the bounds for training targets (T_i, D_out), ignoring NaN."""
         scaling = Scaling.of(outputs)
         far = FAR * scaling.scale
         smallest = np.min([np.nanmin(y, axis=0) for y in outputs], axis=0)
@@ -93,10 +94,11 @@ class OutputRange(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """Mean and standard deviation of columns over some rows: a statistic that merges.
+    """Mean and standard deviation of columns, as a statistic that can be merged.
 
-    ``mean`` and ``deviation`` (D,) are in units of ``size`` (D,), the largest |x|: squares of very
-    large or small numbers would overflow or underflow. ``rows`` is (D,) if values are missing.
+    ``mean`` and ``deviation`` (D,) are in units of ``size`` (D,), the largest |x|, because squares
+    of very large or small numbers would overflow or underflow. ``rows`` is (D,) if values are
+    missing.
     """
 
     rows: int | Array
@@ -129,7 +131,7 @@ class Spread:
     def merge(self, other: Spread) -> Spread:
         """Return the statistic of both sets of rows.
 
-        σ² = (1−w) σ₁² + w σ₂² + w (1−w) (μ₂ − μ₁)²,   w the share of the other's rows
+        σ² = (1−w) σ₁² + w σ₂² + w (1−w) (μ₂ − μ₁)²,   where w is the share of the other's rows
         """
         size = np.maximum(self.size, other.size)
         a, b = (part.size / np.where(size > 0, size, 1.0) for part in (self, other))
@@ -141,9 +143,9 @@ class Spread:
 
     @property
     def scaling(self) -> Scaling:
-        """The scaling to mean 0 and deviation 1."""
+        """Scaling to mean 0 and standard deviation 1."""
         size = np.where(self.size > 0, self.size, 1.0)
-        # A constant column's deviation is rounding noise, not a scale, unless it exceeds 1.
+        # The deviation of a constant column is a rounding error. It is used only if it exceeds 1.
         with np.errstate(over="ignore"):
             noise = np.maximum(1.0 / size, self.deviation)
             scale = np.where(self.deviation <= 1e-14, noise, self.deviation) * size

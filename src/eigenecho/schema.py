@@ -1,17 +1,18 @@
-"""Conversion of objects to arrays and plain values, and back, by the annotations of their fields.
+"""Conversion of objects to arrays and plain values, and back, based on field annotations.
 
-A stored class is a dataclass or a NamedTuple. An object is a JSON object with one entry per field:
+A stored class is a dataclass or a NamedTuple. An object is stored as a JSON object with one entry
+per field:
 
 - numbers, strings and flags unchanged; a ``Hashable`` label unchanged, or as text that encodes it;
-- an array as its number of rows: the numbers are an array of the file, named by the path to it;
-- a tuple as ``count`` and ``of``, its items as one column;
+- an array as its number of rows, and its numbers as an array of the file, named by its path;
+- a tuple as ``count`` and ``of``, where ``of`` holds its items as one column;
 - an object that may be None or of several classes as ``kind`` and an entry for each class.
 
-A column of objects is one object of columns, and a column of arrays is one array: a header has few
-lists and objects, however many items there are.
+A column of objects is one object of columns, and a column of arrays is one array, so a header has
+few lists and objects, regardless of the number of items.
 
-Files are not trusted. Nothing may be missing or left over, and numbers are finite unless annotated
-otherwise; a class checks everything else when it is created, or in a method ``check``.
+Files are not trusted. No entry may be missing or unexpected, and numbers must be finite unless
+annotated otherwise. Classes check everything else on construction, or in a method ``check``.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ STAND_INS: dict[type, Any] = {}
 """Classes that are stored as another class, which has ``of(value)`` and ``restored()``."""
 
 NOT_STORED = {"stored": False}
-"""Metadata of a field that is not stored: it has its default after loading."""
+"""Metadata of a field that is not stored. It has its default value after loading."""
 
 
 def stands_for(kind: type) -> Callable[[type[T]], type[T]]:
@@ -90,7 +91,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 class _Hint(NamedTuple):
-    """A parsed annotation: form, type of items, whether None is allowed, and marks of ``types``."""
+    """A parsed annotation. None is allowed if ``optional`` is True; ``types`` defines the marks."""
 
     form: str
     of: Any
@@ -249,7 +250,7 @@ def _unpack_fields(
 
 
 def _take(arrays: Arrays, name: str, rows: int, marks: tuple[str, ...]) -> Array:
-    """Take an array of real numbers that the marks allow."""
+    """Remove and return an array of real numbers; raise if the marks do not allow them."""
     if name not in arrays:
         raise ValueError(f"the array {name!r} is missing.")
     array = arrays.pop(name)
@@ -289,7 +290,7 @@ WORDS = {bool: "True or False", int: "an int", float: "a number", str: "text", d
 
 
 def _checked(value: Any, of: Any, marks: tuple[str, ...], name: str) -> Any:
-    """Return a plain value of a file, or raise unless it has that type and the marks allow it."""
+    """Return a plain value of a file; raise if it has another type or the marks do not allow it."""
     if of is Hashable:
         return from_label(value)
     if type(value) is not of or (of is int and not -(2**63) <= value < 2**63):
@@ -300,7 +301,7 @@ def _checked(value: Any, of: Any, marks: tuple[str, ...], name: str) -> Any:
 
 
 def _check_numbers(numbers: Any, marks: tuple[str, ...], name: str) -> None:
-    """Raise unless numbers are finite, or as the marks allow, and positive if they require it."""
+    """Raise if numbers are outside the range of the marks, by default all finite numbers."""
     largest = np.inf if "Inf" in marks else np.finfo(np.float64).max
     fits = np.abs(numbers) <= largest
     if "> 0" in marks or "≥ 0" in marks:
@@ -314,7 +315,7 @@ def _check_numbers(numbers: Any, marks: tuple[str, ...], name: str) -> None:
 # Labels -----------------------------------------------------------------------------------------
 
 ODD = "\0"
-"""First character of text that encodes a date or a tuple, which JSON does not have."""
+"""First character of text that encodes a date or a tuple, which JSON does not support."""
 
 
 def to_label(label: Any, name: str = "series") -> Any:

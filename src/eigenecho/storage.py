@@ -1,12 +1,11 @@
-"""Files: safetensors with a JSON header, versioned and checked, without pickle.
+"""Files in the safetensors format, with a version, checks and no pickled objects.
 
 A file holds named arrays and one metadata entry, ``eigenecho``: JSON with the format's version, the
-kind of object, its plain values, and a digest of all that. The digest detects damage; it does not
-prove who wrote the file. A loaded object is always valid, and any other file raises a
-``StorageError``: parts are checked against each other, numbers are finite, and nothing may be
-missing or left over. Loading takes no more memory than a few times the size of the file (three or
-four times, and ten times for numbers of single bytes), and some hundred bytes for each of many
-small objects.
+kind of object, its plain values, and a digest of the content. The digest detects damage, but does
+not prove who wrote the file. A loaded object is always valid, and an invalid file raises a
+``StorageError``: parts are checked against each other, numbers are finite, and no entry may be
+missing or unexpected. Loading takes up to four times the memory of the file (ten times for
+single-byte numbers), and a few hundred bytes for each small object.
 """
 
 from __future__ import annotations
@@ -32,15 +31,15 @@ FORMAT = 2
 CONTAINERS = 200
 """Largest number of lists and objects in a header.
 
-``save`` writes up to a hundred, however large an object is. Parsing takes some hundred bytes for
-each, twenty times the memory of their text.
+``save`` writes up to a hundred, regardless of the size of an object. Parsing takes a few hundred
+bytes for each, twenty times the size of its text.
 """
 
 NO_MODEL = (
     ArithmeticError, AttributeError, LookupError, NotImplementedError, RecursionError, TypeError,
     ValueError,
 )  # fmt: skip
-"""Errors that occur if the content of a file is not what ``save`` writes."""
+"""Errors that occur if a file was not written by ``save``."""
 
 
 def save(path: Any, value: Any, **options: Any) -> None:
@@ -52,7 +51,7 @@ def write(path: Any, kind: str, tensors: Arrays, values: Values) -> None:
     """Write arrays and plain values atomically."""
     from safetensors.numpy import save as to_bytes
 
-    # Files are little-endian, and so are the arrays of the digest.
+    # The arrays of files and digests are little-endian.
     tensors = {
         name: np.ascontiguousarray(a, a.dtype.newbyteorder("<")) for name, a in tensors.items()
     }
@@ -63,16 +62,16 @@ def write(path: Any, kind: str, tensors: Arrays, values: Values) -> None:
 
 
 def write_whole(files: Mapping[Path, bytes]) -> None:
-    """Write files that replace existing ones when all of them are complete.
+    """Write files, and replace existing ones only when all new files are complete.
 
-    A full disk or an interrupt leaves the files that were there before, and no other file.
+    After a full disk or an interrupt, existing files are unchanged and no other files remain.
     """
     for path in files:
         if not path.parent.is_dir():
             raise FileNotFoundError(f"cannot write {path}: there is no folder {path.parent}.")
         if path.is_dir():
             raise IsADirectoryError(f"cannot write {path}: it is a folder.")
-    # Only the start of the name, which may have the largest possible length.
+    # The name is truncated, because it may already have the maximum length.
     parts = {p: p.with_name(f"{p.name[:40]}.{secrets.token_hex(8)}.part") for p in files}
     *others, last = files
     with ExitStack() as undo:
@@ -81,7 +80,7 @@ def write_whole(files: Mapping[Path, bytes]) -> None:
             try:
                 parts[path].write_bytes(data)
             except OSError as error:
-                error.filename = str(path)  # the message names the file, not its part
+                error.filename = str(path)  # the message names the file, not the temporary one
                 raise
         for path in others:
             old = path.read_bytes() if path.exists() else None
@@ -92,7 +91,7 @@ def write_whole(files: Mapping[Path, bytes]) -> None:
 
 
 def read(path: Any) -> tuple[str, Arrays, Values]:
-    """Return kind, arrays and plain values of a file, or raise a ``StorageError``."""
+    """Return the kind, arrays and plain values of a file, or raise a ``StorageError``."""
     from safetensors import SafetensorError, safe_open
 
     if not isinstance(path, (str, os.PathLike)):

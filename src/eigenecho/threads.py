@@ -1,13 +1,13 @@
-"""Threads: their number, running parts of a computation on them, and limiting BLAS to one.
+"""Number of threads, parallel execution on threads, and a limit of one BLAS thread.
 
 Threads live for one call, so that nothing conflicts with a fork, a process pool or a thread pool of
 the caller.
 
-The rounding of BLAS and LAPACK depends on the number of their threads, and process pools change
-that number. At the sizes of reservoirs a second thread gains little and, on a busy machine, stalls.
-So all computations run BLAS on one thread, and bits are the same in any pool, on any worker, and on
-any machine with the same type of CPU. Our own threads work on parts that do not depend on their
-number.
+Rounding errors of BLAS and LAPACK depend on their number of threads, which process pools change.
+For matrices of the size of reservoirs, a second BLAS thread gains little, and it stalls on a busy
+machine. All computations therefore use one BLAS thread, and results are bit-identical in any pool,
+on any worker, and on any machine with the same type of CPU. Other threads work on parts that do not
+depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Lanes:
         """Pass rows to the next lane; a thread works on a copy of them."""
         lane = next(self._turns)
         total, count = _result(self._lanes[lane]), len(self._lanes)
-        # The first rows of two lanes are absorbed here: a short series never starts a thread.
+        # The calling thread absorbs the first rows of two lanes, so short series start no thread.
         if self._pool is None or (total.rows == 0 and count == 2):
             self._lanes[lane] = total.absorb(X, Y)
             return
@@ -107,12 +107,12 @@ def _result(lane: Any) -> Any:
 _lock = threading.RLock()
 _users = 0
 _limit: Any = None
-_here = threading.local()  # .users: how many limits this thread has set
+_here = threading.local()  # users: number of limits that this thread has set
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Limit BLAS to one thread while any thread is inside; also usable as a decorator."""
+    """Limit BLAS to one thread while any thread is in this context; also usable as a decorator."""
     global _limit
     with _lock:
         if _users == 0:
@@ -141,8 +141,8 @@ def _lift() -> None:
 
 
 def _take_control() -> None:
-    # threadpoolctl lets one Python thread at a time set limits. Our limit is for all threads: the
-    # first to enter sets it and the last to leave lifts it, in whatever thread that is.
+    # threadpoolctl lets only one Python thread at a time set limits. This limit is for all threads:
+    # the first thread that enters sets it, and the last one that leaves lifts it.
     from threadpoolctl import OpenBLASController
 
     if hasattr(OpenBLASController, "clear_controlling_thread"):
@@ -151,7 +151,7 @@ def _take_control() -> None:
 
 @cache
 def _controller() -> Any:
-    # NumPy and SciPy each have a BLAS, which is found only if it is loaded.
+    # NumPy and SciPy have separate BLAS libraries, which are detected only if they are loaded.
     import numpy.linalg  # noqa: F401
     import scipy.linalg.blas  # noqa: F401
     from threadpoolctl import ThreadpoolController
@@ -169,7 +169,7 @@ def _after_fork() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    # No fork while a limit is being set or lifted, whose state the child could not know.
+    # Forks wait while a limit is being set or lifted, because the child could not know its state.
     os.register_at_fork(
         before=lambda: _lock.acquire(),
         after_in_parent=lambda: _lock.release(),

@@ -7,17 +7,18 @@ their cost (``costs``).
 
 - Modes are independent of each other, so ``compiled.modes`` computes eight steps of a mode (four
   if it sums over modes) before it continues with the next one. States thus stay in registers. Rows
-  of fewer than 256 units are computed in a spare block and copied, because eight short streams are
-  slow to write at the same time.
-- Each thread writes its own columns, at least 256. In fresh memory, threads would wait for the
-  same pages, so each thread writes its own rows, after replaying the earlier steps in cache.
+  of fewer than 256 units are computed in a buffer and copied, because eight short streams are slow
+  to write at the same time.
+- Each thread writes at least 256 columns. In newly allocated memory, threads would wait for the
+  same pages, so each thread writes its own rows instead, after replaying the earlier steps in
+  cache.
 - Readouts are summed over tiles of at most 512 units, which are added in order. The tiles are the
   same for any number of threads.
 - Inf times any number is Inf or NaN, so the last row of a scan shows whether any row overflowed.
   Sparse products skip zeros, so every row is checked.
-- Results do not depend on how a series is cut into pieces: a state or a sum results from the same
+- Results do not depend on how a series is split: a state or a sum results from the same
   operations in the same order wherever a pass begins. If BLAS works on chunks (for eight or more
-  drive columns or outputs), this holds for cuts at multiples of 256 rows.
+  drive columns or outputs), this holds for splits at multiples of 256 rows.
 - Full fast-math is not used, because overflow checks need NaN and Inf. Sums over modes may be
   reordered. Every compiled function declares its fast-math flags; otherwise, numba would use those
   of the first caller, and results would depend on the order of compilation.

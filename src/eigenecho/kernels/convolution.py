@@ -41,7 +41,7 @@ MIN_TRANSFORM_STEPS = 1 << 14
 """Smallest number of steps of a transform, unless the series is shorter."""
 
 MIN_TRANSFORM_RESPONSES = 8
-"""Smallest number of responses per transform, because one of them is computed twice."""
+"""Smallest length of a transform, in response lengths, one of which is computed twice."""
 
 
 def settling_steps(form: Form) -> float:
@@ -91,8 +91,8 @@ def convolve_readout(
     if xp.is_host:
         _convolve_in_blocks(drive, transform_responses(), K, size, out, progress)
     else:
-        # Spectra are cached as long as the network exists, because starting an operation takes the
-        # host as long as a million steps take the device.
+        # Spectra are cached as long as the network exists, because the host needs as much time to
+        # start an operation as the device needs for a million steps.
         key = "spectra", size, str(drive.device), drive.dtype
         spectra = compute_once([weights, form.re, B], key, transform_responses)
         _convolve_at_once(drive, spectra, K, size, out)

@@ -1,8 +1,8 @@
 """Selection of a kernel by the form of W, the kind of array, and the cost.
 
 Every kernel has the signature that ``reference`` specifies. A new kind of array needs a package of
-kernels beside ``compiled`` and a line in ``backend``. A new form of W needs a step in ``reference``
-and in each of these packages.
+kernels next to ``compiled`` and a line in ``backend``. A new form of W needs a step in
+``reference`` and in each of these packages.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def observe(features: FeatureForm | CustomForm | None, states: Array) -> Array:
     return backend(states, features).observe(features, states)
 
 
-# The caller checks for overflow, because it can say in which step and why.
+# The caller checks for overflow, because it knows the step and the cause.
 @np.errstate(over="ignore", invalid="ignore")
 def scan(form: Form, B: Array, drive: Array, state: Array, out: Array, fresh: bool = False) -> None:
     """Write states r(1) … r(T) into ``out`` (T, N), which must be C-contiguous.

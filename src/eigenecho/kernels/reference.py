@@ -1,6 +1,6 @@
 """The specification: every kernel as a readable NumPy loop.
 
-Shapes: ``B`` (D, N), ``drive`` (T, D), ``state`` (N,), changed in place to the last state.
+Shapes: ``B`` (D, N), ``drive`` (T, D), ``state`` (N,), updated in place to the last state.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def run_closed_loop(
 ) -> None:
     """Run with outputs fed back: r ← r W + a B + y F;  y ← offset + y previous + r weightsᵀ.
 
-    ``feedback`` F (D_out, N); ``y`` (D_out,) the previous output, changed in place.
+    ``feedback`` is F (D_out, N). ``y`` (D_out,) is the previous output, updated in place.
     """
     for t in range(len(drive)):
         state[:] = advance(form, state) + drive[t] @ B + y @ feedback

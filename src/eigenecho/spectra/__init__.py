@@ -1,6 +1,6 @@
 """Eigenvalues of reservoirs and the laws that place or draw them.
 
-``from_data`` trains networks, far above this layer, so it is loaded on first use.
+``from_data`` is defined in a higher layer, because it trains networks. It is loaded on first use.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Eigenvalues on a sunflower: the golden-angle spiral, plain and with noise."""
+"""Eigenvalues on a golden-angle spiral, with and without noise."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from eigenecho.types import Seed
 
 
 def golden(n: int, sr: float = 0.9, seed: Seed = None) -> Spectrum:
-    """Return pairs on a phyllotaxis spiral, which cover the half disk evenly.
+    """Return conjugate pairs on a phyllotaxis spiral, which covers the half disk evenly.
 
         μ_k = √(k / 2m) exp(iπ v_k),   v_k = v_0 + k (3 − √5) mod 2,   kept where v_k < 1
 
-    The few real eigenvalues are uniform; the seed draws them and the starting angle. The radius
-    is exactly ``sr``.
+    The few real eigenvalues are drawn from a uniform distribution, and the starting angle is
+    random. The radius is exactly ``sr``.
 
     Parameters
     ----------
     n : int
         Number of eigenvalues; a pair counts as two.
     sr : float
-        The radius, exactly.
+        Spectral radius.
     seed : int, Generator or None
         Seed of the real eigenvalues and the starting angle.
 
     See Also
     --------
-    eigenecho.spectra.noisy_golden : with noise, closer to a random matrix
-    eigenecho.spectra.ring : the longest memory
-    eigenecho.spectra.uniform : drawn at random
+    eigenecho.spectra.noisy_golden : Golden spectrum with noise, similar to a random matrix.
+    eigenecho.spectra.ring : Eigenvalues with the longest memory.
+    eigenecho.spectra.uniform : Eigenvalues drawn at random.
 
     Examples
     --------
@@ -62,27 +62,27 @@ def noisy_golden(
 
         μ + N(0, s²) + i N(0, s²),   s = σ / √N
 
-    The noise comes after the scaling, so the radius can exceed ``sr``.
+    The noise is added after the scaling, so the radius can exceed ``sr``.
 
     Parameters
     ----------
     n : int
-        As for ``golden``.
+        Number of eigenvalues; a pair counts as two.
     sr : float
-        The radius before the noise.
+        Spectral radius before the noise is added.
     seed : int, Generator or None
-        The same seed starts from the same golden spectrum.
+        Seed of the golden spectrum, as in ``golden``, and of the noise.
     sigma : float
-        Noise relative to the spacing of the eigenvalues.
+        Standard deviation of the noise, relative to the spacing of the eigenvalues.
     absolute : bool
-        Take ``sigma`` itself as the standard deviation (the literal text of the paper).
+        Use ``sigma`` itself as the standard deviation, as in the text of the paper.
     rescale : bool
-        Bring the radius back to ``sr``.
+        Rescale the result to radius ``sr``.
 
     See Also
     --------
-    eigenecho.spectra.golden : without noise
-    eigenecho.spectra.sim : eigenvalues of a random matrix itself
+    eigenecho.spectra.golden : Golden spectrum without noise.
+    eigenecho.spectra.sim : Eigenvalues of a random matrix.
 
     Examples
     --------
@@ -99,15 +99,15 @@ def noisy_golden(
     s = sigma if absolute else sigma / math.sqrt(n)
     noise = s * (rng.normal(size=base.pairs.size) + 1j * rng.normal(size=base.pairs.size))
     moved = base.pairs + noise
-    # A value below the axis is the conjugate of one above it: the same pair.
+    # Replace values below the real axis by their conjugates, which belong to the same pairs.
     above = moved.real + 1j * np.maximum(np.abs(moved.imag), np.finfo(float).tiny)
     noisy = Spectrum(base.real, above)
     return noisy.scaled(sr) if rescale else noisy
 
 
 def _spiral(m: int, v0: float) -> np.ndarray:
-    # About half of the golden angles fall in the upper half. The walk is equidistributed, so a
-    # few more than 2m steps always have m of them.
+    # About half of the angles are in the upper half plane. The sequence is equidistributed, so
+    # that slightly more than 2m angles always include m of them.
     k = np.arange(1, 2 * m + 16)
     v = (v0 + k * (3 - math.sqrt(5))) % 2
     upper = np.flatnonzero((v > 0) & (v < 1))[:m]

@@ -1,4 +1,4 @@
-"""A law of eigenvalues that joins other laws with given eigenvalues."""
+"""An eigenvalue law that joins other laws with given eigenvalues."""
 
 from __future__ import annotations
 
@@ -23,18 +23,19 @@ class JoinedLaw:
 
         Λ(n, sr) = Λ_1 ∪ … ∪ law_1(n_1, sr) ∪ law_2(n_2, sr) ∪ …
 
-    The n_i add up to the number of eigenvalues that are not given, by the shares of the laws. A
-    single law gets the seed unchanged; several laws get separate random streams.
+    The n_i are proportional to the shares of the laws, and sum to the number of remaining
+    eigenvalues. A single law receives the seed itself. Several laws receive independent random
+    streams.
 
     Parameters
     ----------
     terms : tuple of (Spectrum or callable, share)
-        Terms in the order of the eigenvalues. Shares of laws are > 0 and need not sum up to 1;
-        shares of spectra are ignored.
+        Terms in the order of the eigenvalues. Shares of laws are > 0 and need not sum to 1.
+        Shares of spectra are ignored.
 
     See Also
     --------
-    eigenecho.spectra.joined : creates one
+    eigenecho.spectra.joined : Create a joined law.
 
     Examples
     --------
@@ -48,10 +49,10 @@ class JoinedLaw:
 
     @classmethod
     def of(cls, parts: Sequence[Any], shares: Sequence[float | None] | None = None) -> JoinedLaw:
-        """Return the law of parts one after another; the terms of joined laws are included.
+        """Return the law that joins all parts in order. Joined laws are replaced by their terms.
 
-        By default, a law has the share 1, and a joined law the sum of its shares, so that
-        (a + b) + c is a + (b + c).
+        The default share of a law is 1, and that of a joined law is the sum of its shares, so that
+        (a + b) + c equals a + (b + c).
         """
         shares = [None] * len(parts) if shares is None else shares
         return cls(sum(map(_terms, parts, shares), ()))
@@ -63,7 +64,7 @@ class JoinedLaw:
 
     @property
     def shares(self) -> list[float]:
-        """Shares of the laws, in their order."""
+        """Shares of the laws, in order."""
         return [share for part, share in self.terms if callable(part)]
 
     def __call__(self, n: int, sr: float = 0.9, seed: Seed = None) -> Spectrum:
@@ -95,7 +96,7 @@ class JoinedLaw:
 
 
 def whole_parts(n: int, shares: Sequence[float]) -> list[int]:
-    """Return whole numbers ≥ 1 that sum up to n, as close to the shares as possible."""
+    """Return positive integers that sum to n, in proportions as close to the shares as possible."""
     ideal = n * (np.asarray(shares, float) / np.sum(shares))
     parts = np.maximum(np.floor(ideal), 1)
     while parts.sum() < n:
@@ -117,7 +118,7 @@ def _terms(part: Any, share: float | None) -> tuple[tuple[Any, float], ...]:
 
 
 def draw_law(law: Callable[..., Spectrum], n: int, seed: Seed, sr: float) -> Spectrum:
-    """Return n eigenvalues of a law, or raise if it returns anything else."""
+    """Return n eigenvalues of a law, or raise if the law returns anything else."""
     spectrum = law(n, sr=sr, seed=seed)
     if getattr(spectrum, "units", None) != n:
         expected = f"a Spectrum of {n} eigenvalues"
@@ -127,7 +128,7 @@ def draw_law(law: Callable[..., Spectrum], n: int, seed: Seed, sr: float) -> Spe
 
 
 def _name(part: Any) -> str:
-    """Return a law as it is written in code, without the address of a function."""
+    """Return the name of a law as in code, without the memory address of a function."""
     if isinstance(part, partial):
         words = [*map(repr, part.args), *(f"{key}={part.keywords[key]!r}" for key in part.keywords)]
         return f"partial({', '.join([_name(part.func), *words])})"

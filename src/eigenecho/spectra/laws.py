@@ -1,4 +1,4 @@
-"""The eigenvalue laws by name, and several spectra or laws joined into one."""
+"""Eigenvalue laws by name, and joined spectra and laws."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from eigenecho.spectra.ring import log_ring, ring, time_constants
 from eigenecho.spectra.spectrum import Spectrum
 
 Law = Callable[..., Spectrum]
-"""``law(n, sr=…, seed=…) -> Spectrum``."""
+"""Callable ``law(n, sr=…, seed=…) -> Spectrum``."""
 
 LAWS: dict[str, Law] = {
     law.__name__: law
@@ -23,18 +23,18 @@ LAWS: dict[str, Law] = {
 
 
 def law(name: str, *, also: tuple[str, ...] = ()) -> Law:
-    """Return the law of a name.
+    """Return the law with a given name.
 
     Parameters
     ----------
     name : str
         One of ``LAWS``.
     also : tuple of str
-        Further names for the error message.
+        Further valid names that the error message lists.
 
     See Also
     --------
-    eigenecho.spectra.joined : laws and eigenvalues in one
+    eigenecho.spectra.joined : Join spectra and laws.
 
     Examples
     --------
@@ -50,35 +50,35 @@ def law(name: str, *, also: tuple[str, ...] = ()) -> Law:
 def joined(
     *parts: Spectrum | Callable[..., Spectrum] | str, share: Sequence[float] | None = None
 ) -> Spectrum | JoinedLaw:
-    """Combine all parts: into a Spectrum if all parts are spectra, else into a law.
+    """Join all parts into a Spectrum, or into a law if any part is a law.
 
         joined(a, b, law) = a + b + law
 
-    ``+`` does the same if one side is a Spectrum or a joined law.
+    The ``+`` operator is equivalent if one operand is a Spectrum or a joined law.
 
     Parameters
     ----------
     *parts : Spectrum, or law by its name or as a callable ``(n, sr=, seed=) -> Spectrum``
     share : list of floats, optional
-        Share of the drawn units, one number > 0 for each law; equal by default. Each law draws at
-        least one unit.
+        Shares of the drawn units, one number > 0 per law; equal by default. Each law draws at least
+        one unit.
 
     Returns
     -------
     Spectrum, or JoinedLaw
-        The latter is a law ``(n, sr=, seed=)``. As ``spectrum=``, its ``sr`` acts on the drawn
-        eigenvalues.
+        A JoinedLaw is called with ``(n, sr=, seed=)``. As the ``spectrum`` of a network, it applies
+        ``sr`` only to the drawn eigenvalues.
 
     Warns
     -----
     IllConditionedWarning
-        If parts have eigenvalues in common, which add no memory with one input.
+        If parts have common eigenvalues, which add no memory if there is only one input.
 
     See Also
     --------
-    eigenecho.spectra.JoinedLaw : the result of joining laws
-    eigenecho.spectra.ring : evenly on a circle
-    eigenecho.spectra.log_ring : time constants from short to long
+    eigenecho.spectra.JoinedLaw : Law that joins other laws.
+    eigenecho.spectra.ring : Eigenvalues evenly spaced on a circle.
+    eigenecho.spectra.log_ring : Pairs with geometrically spaced time constants.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def joined(
 
 
 def _checked(share: Any, laws: int) -> Sequence[Any]:
-    """Return one number for each law, or None for each."""
+    """Return one share per law, or None for each law."""
     if share is None:
         return [None] * laws
     fits = hasattr(share, "__len__") and not isinstance(share, str) and len(share) == laws

@@ -1,4 +1,4 @@
-"""The exact memory capacity of a set of eigenvalues."""
+"""Exact memory capacity of a set of eigenvalues."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def memory_curve(spectrum: Spectrum, delays: int) -> Array:
 
         MC_k = c_kᵀ Γ⁻¹ c_k,   Γ = E[rᵀr],   c_k = E[u(t − k) r(t)] = λᵏ
 
-    It does not depend on the input weights, provided that none of them is zero. Summed over all
-    delays it equals the number of units N. Γ is far too ill-conditioned to be inverted, so the
-    curve is computed from an orthonormal basis of the impulse responses λᵏ (Takenaka, Malmquist):
-    function n is the response of a mode after the all-pass filters of all modes before it,
+    The capacity does not depend on the input weights, provided that none of them is zero. Its sum
+    over all delays is the number of units N. Γ is too ill-conditioned to be inverted, so the curve
+    is computed from the Takenaka-Malmquist basis, an orthonormal basis of the impulse responses λᵏ.
+    Function n is the response of a mode after the all-pass filters of all previous modes:
 
         h_n(z) = √(1 − |λ_n|²) / (1 − λ_n/z) · Π_{m<n} (1/z − λ̄_m) / (1 − λ_m/z)
         MC_k = Σ_n |h_n(k)|²
@@ -65,7 +65,7 @@ def memory_curve(spectrum: Spectrum, delays: int) -> Array:
         response = np.empty_like(passed)
         for k, x in enumerate(passed.tolist()):
             response[k] = mode = value * mode + x
-            # The all-pass filter: (1/z − λ̄) times the response of the mode.
+            # The all-pass filter is (1/z − λ̄) times the response of the mode.
             passed[k], delayed = delayed - value.conjugate() * mode, mode
         curve += (1 - abs(value) ** 2) * np.abs(response) ** 2
     return curve

@@ -1,4 +1,4 @@
-"""Eigenvalues drawn uniformly over a disk, those of a random matrix, and those of a given one."""
+"""Eigenvalues drawn uniformly over a disk, and eigenvalues of random and given matrices."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ def uniform(n: int, sr: float = 0.9, seed: Seed = None) -> Spectrum:
 
         λ ~ U(−sr, sr),   μ = sr √U(0, 1) exp(i U(0, π))
 
-    The draw is not rescaled: its radius is a little below ``sr``.
+    The eigenvalues are not rescaled, so their radius is slightly smaller than ``sr``.
 
     Parameters
     ----------
     n : int
         Number of eigenvalues; a pair counts as two.
     sr : float
-        The radius of the disk.
+        Radius of the disk.
     seed : int, Generator or None
-        Seed of the draw.
+        Seed of the eigenvalues.
 
     See Also
     --------
-    eigenecho.spectra.golden : an even cover, without clusters and holes
-    eigenecho.spectra.sim : eigenvalues of a random matrix
+    eigenecho.spectra.golden : Eigenvalues that cover the disk evenly, without clusters and holes.
+    eigenecho.spectra.sim : Eigenvalues of a random matrix.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def uniform(n: int, sr: float = 0.9, seed: Seed = None) -> Spectrum:
     real = rng.uniform(-1, 1, n_real)
     modulus = np.sqrt(rng.uniform(0, 1, m))
     angle = np.pi * (1 - rng.uniform(0, 1, m))  # in ]0, π]: never exactly on the positive axis
-    # sin π is 1e-16 in floating point, so the upper end is safely above the axis too.
+    # sin π is 1e-16 in floating point, so the upper end is also above the axis.
     return Spectrum(real, modulus * np.exp(1j * angle)).times(sr)
 
 
@@ -59,16 +59,16 @@ def sim(n: int, sr: float = 0.9, seed: Seed = None, *, connectivity: float = 1.0
     n : int
         Number of eigenvalues; a pair counts as two.
     sr : float
-        The radius, exactly.
+        Spectral radius.
     seed : int, Generator or None
         Seed of the matrix.
     connectivity : float
-        Probability that an entry is not 0.
+        Probability that an entry is nonzero.
 
     See Also
     --------
-    eigenecho.spectra.from_matrix : eigenvalues of a given matrix
-    eigenecho.spectra.random_matrix : the matrix itself
+    eigenecho.spectra.from_matrix : Eigenvalues of a given matrix.
+    eigenecho.spectra.random_matrix : Draw a random matrix.
 
     Examples
     --------
@@ -90,8 +90,8 @@ def from_matrix(W: Any) -> Spectrum:
 
     See Also
     --------
-    eigenecho.diagonalize : the whole network in its eigenbasis
-    eigenecho.spectra.from_values : a spectrum from a list of eigenvalues
+    eigenecho.diagonalize : Convert a network to its eigenbasis.
+    eigenecho.spectra.from_values : Create a spectrum from a list of eigenvalues.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def from_matrix(W: Any) -> Spectrum:
     array([0.+0.5j, 0.-0.5j])
     """
     values = np.linalg.eigvals(as_square(W))
-    # LAPACK returns the conjugates of a real matrix exactly, so the signs decide.
+    # LAPACK returns exact conjugates for a real matrix, so the signs of Im λ identify the pairs.
     return Spectrum(np.sort(values[values.imag == 0].real), values[values.imag > 0])
 
 
@@ -112,13 +112,13 @@ def random_matrix(n: int, seed: Seed = None, *, connectivity: float = 1.0) -> Ar
     n : int
         Number of rows and columns.
     seed : int, Generator or None
-        Seed of the matrix. Kept entries equal those of the dense matrix of the same seed.
+        Seed of the matrix. Nonzero entries equal those of the dense matrix with the same seed.
     connectivity : float
-        Probability in ]0, 1].
+        Probability in ]0, 1] that an entry is nonzero.
 
     See Also
     --------
-    eigenecho.spectra.sim : its eigenvalues alone
+    eigenecho.spectra.sim : Eigenvalues of a random matrix.
 
     Examples
     --------
@@ -132,6 +132,6 @@ def random_matrix(n: int, seed: Seed = None, *, connectivity: float = 1.0) -> Ar
     rng = generator(seed)
     W = rng.normal(size=(n, n))
     if connectivity < 1:
-        # Drawn after the weights, so that kept ones equal those of the dense matrix.
+        # The mask is drawn after the weights, which thus equal those of the dense matrix.
         W[rng.random((n, n)) >= connectivity] = 0.0
     return W

@@ -1,4 +1,4 @@
-"""Eigenvalues on a circle, and by geometrically spaced time constants."""
+"""Eigenvalues on a circle, and eigenvalues with geometrically spaced time constants."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eigenecho.spectra.spectrum import Spectrum, off_axis
 from eigenecho.types import Seed
 
 LARGEST_BELOW_ONE = math.nextafter(1, 0)
-"""The radius with the longest finite time constant: 9e15 steps."""
+"""Largest radius with a finite time constant, which is 9e15 steps."""
 
 VANISHING = 1e-3
 """Time constant, in steps, below which exp(−1/τ) is zero in double precision."""
@@ -23,24 +23,23 @@ def ring(n: int, sr: float = 0.95, seed: Seed = None) -> Spectrum:
 
         λ_k = sr exp(2πi k / n),   k = 0 … n − 1
 
-    These are the eigenvalues of a weighted cycle of n units. Nothing is drawn: ``seed`` is
-    accepted for the common signature. Each of the last n inputs is recalled with a memory capacity
-    of 1 − sr²ⁿ, so that ``sr=exp(-3 / n)`` is a good choice, and larger radii recall less.
+    These are the eigenvalues of a weighted cycle of n units. The memory capacity of each of the
+    last n inputs is 1 − sr²ⁿ, which decreases with the radius. ``sr=exp(-3 / n)`` is a good choice.
 
     Parameters
     ----------
     n : int
         Number of eigenvalues; a pair counts as two.
     sr : float
-        The radius of the circle.
+        Radius of the circle.
     seed : int, Generator or None
-        Not used.
+        Not used, present for API consistency.
 
     See Also
     --------
-    eigenecho.spectra.log_ring : time constants from short to long
-    eigenecho.spectra.joined : several spectra in one
-    eigenecho.tasks.memory_capacity : how long the memory is
+    eigenecho.spectra.log_ring : Pairs with geometrically spaced time constants.
+    eigenecho.spectra.joined : Join spectra and laws.
+    eigenecho.tasks.memory_capacity : Measure the memory capacity of a trained network.
 
     Examples
     --------
@@ -60,25 +59,25 @@ def log_ring(n: int, sr: float = 0.99, seed: Seed = None, *, shortest: float = 1
 
         |μ_k| = exp(−1/τ_k),   τ from shortest to −1 / ln sr steps
 
-    Every octave of memory gets the same number of modes. The seed draws the starting angle.
-    ``sr`` in ]0, 1] is the modulus of the slowest mode; see ``time_constants`` for the others if
-    it is 1, or decays within ``shortest``.
+    Every octave of memory has the same number of modes. The starting angle is random. See
+    ``time_constants`` for the other modes if ``sr`` is 1 or its time constant is shorter than
+    ``shortest``.
 
     Parameters
     ----------
     n : int
         Number of eigenvalues; a pair counts as two.
     sr : float
-        The modulus of the slowest mode, in ]0, 1].
+        Modulus of the slowest mode, in ]0, 1].
     seed : int, Generator or None
         Seed of the starting angle.
     shortest : float
-        The shortest time constant, in steps.
+        Shortest time constant, in steps.
 
     See Also
     --------
-    eigenecho.spectra.ring : one modulus for all
-    eigenecho.spectra.time_constants : real eigenvalues only
+    eigenecho.spectra.ring : Eigenvalues with equal moduli.
+    eigenecho.spectra.time_constants : Real eigenvalues with these time constants.
 
     Examples
     --------
@@ -93,7 +92,7 @@ def log_ring(n: int, sr: float = 0.99, seed: Seed = None, *, shortest: float = 1
     golden_angle = math.pi * (math.sqrt(5) - 1) / 2
     start = generator(seed).uniform(0, np.pi)
     m = n // 2
-    # Angles stay strictly inside the half circle, half a spacing away from the real axis.
+    # All angles are strictly inside the half circle, half a spacing away from the real axis.
     angle = (start + golden_angle * np.arange(m)) % np.pi
     angle = np.clip(angle, np.pi / (4 * max(m, 1)), np.pi * (1 - 1 / (4 * max(m, 1))))
     real = np.full(n % 2, sr)
@@ -107,26 +106,24 @@ def time_constants(
 
         λ_k = exp(−1/τ_k),   τ from shortest to −1 / ln sr steps
 
-    ``sr`` in ]0, 1] is the slowest of them. If its time constant is shorter than ``shortest``, τ
-    decreases by the same factor instead, to τ(sr)² / ``shortest``. If sr = 1, one mode is 1, and
-    the others are those of the largest number below 1.
-
-    Nothing is drawn: ``seed`` is accepted for the common signature.
+    If the time constant τ(sr) of ``sr`` is shorter than ``shortest``, τ ranges from τ(sr) down to
+    τ(sr)² / ``shortest`` instead. If ``sr`` is 1, the largest eigenvalue is 1, and the others are
+    computed for the largest floating-point number below 1.
 
     Parameters
     ----------
     n : int
-        Number of eigenvalues; a pair counts as two.
+        Number of eigenvalues.
     sr : float
-        The slowest of them, in ]0, 1].
+        Largest eigenvalue, in ]0, 1].
     seed : int, Generator or None
-        Not used.
+        Not used, present for API consistency.
     shortest : float
-        The shortest time constant, in steps.
+        Shortest time constant, in steps.
 
     See Also
     --------
-    eigenecho.spectra.log_ring : pairs that oscillate, with the same time constants
+    eigenecho.spectra.log_ring : Conjugate pairs with these time constants.
 
     Examples
     --------
@@ -139,7 +136,7 @@ def time_constants(
 
 
 def _moduli(n: int, sr: float, shortest: float) -> np.ndarray:
-    """Return exp(−1/τ), the slowest first."""
+    """Return the moduli exp(−1/τ), the largest first."""
     check_sr(sr)
     check_number(shortest, "shortest", above=0)
     if not 0 < sr <= 1:

@@ -1,4 +1,4 @@
-"""The eigenvalues of a real matrix, as an immutable value."""
+"""Immutable collections of the eigenvalues of a real matrix."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from eigenecho.spectra.joined_law import JoinedLaw
 from eigenecho.types import Array, ComplexArray
 
 SAME = 8 * float(np.finfo(float).eps)
-"""Distance, over the largest modulus, of eigenvalues that are equal within rounding."""
+"""Largest distance of eigenvalues that are considered equal, relative to the largest modulus."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,13 +30,13 @@ class Spectrum:
     real : array (n,)
         Real eigenvalues λ.
     pairs : complex array (m,), default empty
-        One of each conjugate pair, the one with Im μ > 0.
+        The eigenvalue with Im μ > 0 of each conjugate pair.
 
     See Also
     --------
-    eigenecho.spectra.from_values : a spectrum from a list of eigenvalues
-    eigenecho.spectra.golden : a law that draws one
-    eigenecho.plots.spectrum : plots eigenvalues
+    eigenecho.spectra.from_values : Create a spectrum from a list of eigenvalues.
+    eigenecho.spectra.golden : Draw a spectrum.
+    eigenecho.plots.spectrum : Plot eigenvalues.
 
     Examples
     --------
@@ -72,20 +72,20 @@ class Spectrum:
     def from_values(cls, values: ArrayLike, *, tol: float = 1e-12) -> Spectrum:
         """Return the spectrum of a complete list of eigenvalues, in any order.
 
-        Values whose imaginary part is at most ``tol`` times the largest modulus count as real.
-        Every other value needs its conjugate in the list.
+        Values with an imaginary part of at most ``tol`` times the largest modulus are treated as
+        real. Every other value needs its conjugate in the list.
 
         Parameters
         ----------
         values : array (N,)
             Eigenvalues, closed under conjugation.
         tol : float
-            Tolerance as a share of the largest modulus.
+            Tolerance relative to the largest modulus.
 
         See Also
         --------
-        eigenecho.spectra.from_matrix : the eigenvalues of a matrix
-        eigenecho.Spectrum : from real ones and one of each pair
+        eigenecho.spectra.from_matrix : Eigenvalues of a matrix.
+        eigenecho.Spectrum : Constructor from real eigenvalues and one of each pair.
 
         Examples
         --------
@@ -112,7 +112,7 @@ class Spectrum:
 
     @property
     def radius(self) -> float:
-        """Max |λ|."""
+        """Spectral radius, max |λ|."""
         return float(max(np.abs(self.real).max(initial=0.0), np.abs(self.pairs).max(initial=0.0)))
 
     @property
@@ -126,7 +126,7 @@ class Spectrum:
 
             λ' = lr λ + (1 − lr)
 
-        Every eigenvalue moves towards 1: slower units, longer memory.
+        Every eigenvalue moves towards 1, so units become slower and memory longer.
         """
         check_lr(lr)
         if lr == 1:
@@ -138,13 +138,13 @@ class Spectrum:
         return Spectrum((self.real - 1 + lr) / lr, (self.pairs - 1 + lr) / lr)
 
     def scaled(self, sr: float) -> Spectrum:
-        """Return the spectrum scaled to radius ``sr``; unchanged if its radius is 0."""
+        """Return the spectrum scaled to radius ``sr``, or unchanged if its radius is 0."""
         check_sr(sr)
         radius = self.radius
         return self.times(sr / radius) if radius > 0 else self
 
     def times(self, factor: float) -> Spectrum:
-        """Return every eigenvalue multiplied by a factor ≥ 0."""
+        """Return the spectrum with every eigenvalue multiplied by a factor ≥ 0."""
         return off_axis(factor * self.real, factor * self.pairs)
 
     def join(self, *others: Spectrum) -> Spectrum:
@@ -174,12 +174,12 @@ class Spectrum:
         return JoinedLaw.of((other, self)) if callable(other) else NotImplemented
 
     def only(self, modes: Array) -> Spectrum:
-        """Return the eigenvalues with a true flag (n + m,), real ones first."""
+        """Return the spectrum of selected modes, given flags (n + m,) with real modes first."""
         n = self.real.size
         return Spectrum(self.real[modes[:n]], self.pairs[modes[n:]])
 
     def columns(self, modes: Array) -> Array:
-        """Return the columns of flagged modes in the Q layout; a pair has two."""
+        """Return the column indices of selected modes in the Q layout; a pair has two columns."""
         n = self.real.size
         pairs = n + 2 * np.flatnonzero(modes[n:])
         return np.concatenate([np.flatnonzero(modes[:n]), np.stack([pairs, pairs + 1], 1).ravel()])
@@ -212,7 +212,7 @@ def off_axis(real: Array, pairs: Array) -> Spectrum:
 
 
 def _repeated(parts: Sequence[Array]) -> int:
-    """Return how many eigenvalues equal one of an earlier part, up to rounding."""
+    """Return the number of eigenvalues that equal one of an earlier part, up to rounding."""
     slack = SAME * max(np.abs(values).max() for values in parts)
     earlier, count = parts[0], 0
     for values in parts[1:]:
@@ -241,9 +241,9 @@ def _sorted(values: Array) -> Array:
 
 
 def real_count(n: int) -> int:
-    """Return the expected number of real eigenvalues of a Gaussian matrix, at the parity of ``n``.
+    """Return the expected number of real eigenvalues of a Gaussian matrix, with the parity of n.
 
-    ⌊√(2n/π)⌋, plus one if that leaves an odd number for the pairs
+    This is ⌊√(2n/π)⌋, plus one if an odd number of eigenvalues would remain for the pairs.
     """
     count = math.isqrt(int(2 * n / math.pi))
     return count + (n - count) % 2

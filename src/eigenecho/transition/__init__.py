@@ -1,4 +1,4 @@
-"""Transitions: the forms of W, by which a step multiplies the states, and their choice."""
+"""Transitions: the forms of W, the matrix that multiplies the states, and their selection."""
 
 from eigenecho.transition.cascade import Cascade, cascade_decomposition
 from eigenecho.transition.choice import FORMS, WELL_CONDITIONED, Choice, choose_form

@@ -1,12 +1,13 @@
-"""Matrices without a usable eigenbasis: a dense block, and modes that it drives.
+"""Cascades: dense blocks that drive modes, for matrices without a usable eigenbasis.
 
-Every real W has an orthogonal Z with W = Z T Zᵀ, T block triangular, its eigenvalues in any order
-(Schur). With eigenvalues that have no independent eigenvectors first, and the rest C diagonalised,
+Every real W has a Schur form W = Z T Zᵀ, with Z orthogonal and T block triangular, in which the
+eigenvalues can have any order. If those without independent eigenvectors come first and the
+remaining block C is diagonalised, then
 
     Zᵀ W Z = [[A, B], [0, C]],   C Q_C = Q_C Λ,   Q = Z blkdiag(I, Q_C),
     [W]_Q = [[A, B Q_C], [0, Λ]]
 
-The two parts are not decoupled, because this would cost digits.
+The two parts are not decoupled, because this would lose precision.
 """
 
 from __future__ import annotations
@@ -28,23 +29,24 @@ from eigenecho.transition.transition import Transition
 from eigenecho.types import Array
 
 SMALL = 1e-2
-"""Share of the radius up to which eigenvalues go into the block first.
+"""Largest modulus, relative to the radius, of eigenvalues that are included in the block first.
 
-Sparse matrices have chains of units on no cycle, whose eigenvalue 0 is scattered by rounding.
+Sparse matrices have chains of units outside any cycle, whose zero eigenvalues are scattered by
+rounding errors.
 """
 
 PARALLEL = 0.1
-"""Share in the singular directions of Q_C, over the largest, from which a mode goes into the
-block."""
+"""Smallest share in the singular directions of Q_C, relative to the largest share, for which a mode
+is included in the block."""
 
 INDEPENDENT = 1e-6
-"""Smallest pivot, over the largest, of eigenvectors that count as independent."""
+"""Smallest pivot, relative to the largest, of eigenvectors that are considered independent."""
 
 ROUNDING = 16.0
-"""Size of an entry of T, over ‖W‖ and the relative precision, below which it counts as zero."""
+"""Largest entry of T that is set to zero, relative to ‖W‖ times the machine epsilon."""
 
 ROUNDS = 6
-"""Largest number of times that the block grows."""
+"""Maximum number of times that the block is enlarged."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,7 +55,7 @@ class Cascade(Transition):
 
         z(t) = z(t−1) A,   m(t) = m(t−1) ⊙ λ + z(t−1) B
 
-    ``block`` is A (k, k), ``coupling`` B (k, N − k), columns in the Q layout of the modes.
+    ``block`` is A (k, k). ``coupling`` is B (k, N − k), with columns in the Q layout of the modes.
     """
 
     block: Array
@@ -80,7 +82,7 @@ class Cascade(Transition):
 
     @property
     def spectrum(self) -> Spectrum:
-        """All N eigenvalues, those of the block first."""
+        """All N eigenvalues, beginning with those of the block."""
         if not len(self.block):
             return self.modes
         kept = from_matrix(self.block)
@@ -129,17 +131,17 @@ class Cascade(Transition):
 
 
 def step_cost(block: Any, units: int) -> Any:
-    """Return the nanoseconds per step with a block of that size."""
+    """Return the time per step, in nanoseconds, with a block of the given size."""
     modes = units - block
     dense = costs.DENSE_ENTRY_NS * block * block + costs.COUPLING_ENTRY_NS * block * modes
     return costs.BLOCK_NS + dense + costs.MODE_NS * modes
 
 
 def cascade_decomposition(W: Array, condition: float, largest: int) -> tuple[Cascade, Basis]:
-    """Return the first split of W with cond(Q) ≤ ``condition``; else the best conditioned one.
+    """Return the first split of W with cond(Q) ≤ ``condition``, or the best-conditioned one.
 
-    The block is empty at first, then takes in small eigenvalues, then eigenvalues with nearly
-    parallel eigenvectors, up to ``largest`` dimensions.
+    The block is empty at first. It is extended by small eigenvalues, and then by eigenvalues with
+    nearly parallel eigenvectors, up to ``largest`` dimensions.
     """
     splits = []
     for split in _splits(real_schur(W), condition, largest):
@@ -150,7 +152,7 @@ def cascade_decomposition(W: Array, condition: float, largest: int) -> tuple[Cas
 
 
 def _splits(schur: Schur, condition: float, largest: int) -> Iterator[tuple[Cascade, Basis]]:
-    """Yield cascades with larger and larger blocks; the first is W in its eigenbasis."""
+    """Yield cascades with blocks of increasing size. The first one is W in its eigenbasis."""
     chosen = np.zeros(len(schur.T), dtype=bool)
     split, modes = _split(schur, 0)
     yield split
@@ -184,7 +186,7 @@ def _split(schur: Schur, k: int) -> tuple[tuple[Cascade, Basis], Modes]:
 
 
 def _tidied(modes: Spectrum, basis: Basis) -> Modes:
-    """Return orthonormal eigenvectors for repeated real eigenvalues, if they are independent."""
+    """Orthonormalise the eigenvectors of repeated real eigenvalues if they are independent."""
     Q = np.array(basis.Q)
     values, counts = np.unique(modes.real, return_counts=True)
     for value in values[counts > 1]:
@@ -197,7 +199,7 @@ def _tidied(modes: Spectrum, basis: Basis) -> Modes:
 
 
 def _nearly_parallel(modes: Modes, condition: float) -> Array:
-    """Return eigenvalues of the modes that make Q_C nearly singular."""
+    """Return the eigenvalues of the modes that make Q_C nearly singular."""
     spectrum, basis = modes
     _, sizes, directions = np.linalg.svd(basis.Q)
     singular = directions[sizes * condition <= 3 * sizes[0]]
@@ -212,14 +214,14 @@ def _nearly_parallel(modes: Modes, condition: float) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Schur:
-    """W = Z T Zᵀ, Z orthogonal, T upper triangular but for a 2×2 block on each pair."""
+    """Schur form W = Z T Zᵀ: Z is orthogonal, T upper triangular except for 2×2 blocks of pairs."""
 
     T: Array
     Z: Array
 
     @cached_property
     def values(self) -> Array:
-        """The eigenvalues in the order of the diagonal."""
+        """Eigenvalues in the order of the diagonal."""
         values = np.diag(self.T).astype(np.complex128)
         for i in np.flatnonzero(np.diag(self.T, -1)):
             values[i : i + 2] = np.linalg.eigvals(self.T[i : i + 2, i : i + 2])
@@ -231,7 +233,7 @@ class Schur:
         return len(self.T) - (2 if len(self.T) > 1 and self.T[-1, -2] else 1)
 
     def with_partners(self, chosen: Array) -> Array:
-        """Return the flags (N,) with both of a pair set if one is."""
+        """Return the flags (N,), with both flags of a pair set if either is set."""
         first = np.flatnonzero(np.diag(self.T, -1))
         both = chosen.copy()
         both[first] = both[first + 1] = chosen[first] | chosen[first + 1]
@@ -239,10 +241,10 @@ class Schur:
 
 
 def real_schur(W: Array) -> Schur:
-    """Return the real Schur form, with entries of T that are rounding set to zero.
+    """Return the real Schur form, with rounding errors in T set to zero.
 
-    For a repeated eigenvalue with independent eigenvectors, entries above the diagonal are
-    rounding; dividing rounding by rounding would give parallel eigenvectors.
+    For a repeated eigenvalue with independent eigenvectors, the entries above the diagonal are
+    rounding errors. Ratios of rounding errors would result in parallel eigenvectors.
     """
     from scipy.linalg import schur
 

@@ -1,4 +1,4 @@
-"""Choice of the cheapest accurate form of a given matrix."""
+"""Selection of the cheapest accurate form of a given matrix."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from eigenecho.types import Array
 FORMS = ("auto", "diagonal", "cascade", "sparse", "dense")
 
 WELL_CONDITIONED = 1e4
-"""cond(Q) up to which a change of basis keeps at least twelve digits."""
+"""Largest cond(Q) for which a change of basis preserves at least twelve digits."""
 
 SMALL_RESIDUAL = 1e-10
-"""‖W Q − Q [W]_Q‖ / ‖W‖ up to which a decomposition counts as accurate."""
+"""Largest ‖W Q − Q [W]_Q‖ / ‖W‖ of a decomposition that is considered accurate."""
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """A transition, its basis (None for W's own), its eigenvalues, and the reason for the choice.
+    """A transition, its basis (None for that of W), its eigenvalues, and the reason for the choice.
 
     ``residual`` is ‖W Q − Q [W]_Q‖ / ‖W‖.
     """
@@ -40,11 +40,11 @@ class Choice:
 
     @property
     def condition(self) -> float:
-        """cond(Q) of the change of basis; 1 if there is none."""
+        """Condition number of the change of basis; 1 if there is none."""
         return 1.0 if self.basis is None else self.basis.condition
 
     def is_accurate(self, condition: float = WELL_CONDITIONED) -> bool:
-        """Return True if the change of basis costs few digits."""
+        """Return True if the change of basis loses little precision."""
         return self.condition <= condition and self.residual <= SMALL_RESIDUAL
 
     @property
@@ -56,13 +56,13 @@ class Choice:
 def choose_form(W: Array, form: str = "auto", condition: float = WELL_CONDITIONED) -> Choice:
     """Return the cheapest accurate form of a finite real matrix (N, N), or the requested one.
 
-    A form in another basis is accurate up to cond(Q) = ``condition``.
+    A form in another basis is considered accurate only if cond(Q) ≤ ``condition``.
     """
     check_known(form, "form", FORMS)
     size = float(np.abs(W).max())
     if size == 0 or 1e-100 < size < 1e100:
         return _choose(W, form, condition)
-    # Squares of the entries would overflow or underflow.
+    # W is rescaled because squares of its entries would overflow or underflow.
     exponent = int(np.log2(size))
     choice = _choose(np.ldexp(W, -exponent), form, condition)
     scale = 2.0**exponent
@@ -110,5 +110,5 @@ def _choose(W: Array, form: str, condition: float) -> Choice:
 
 
 def _largest_block(W: Array, worth: float) -> int:
-    """Return the largest block with which a step of a cascade costs less than ``worth``."""
+    """Return the size of the largest block for which a cascade step costs less than ``worth``."""
     return int(np.count_nonzero(step_cost(np.arange(len(W)), len(W)) < worth)) - 1

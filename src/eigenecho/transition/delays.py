@@ -18,7 +18,7 @@ from eigenecho.types import Array, PositiveInt
 
 @dataclass(frozen=True)
 class DelayLine(Transition):
-    """Chains of units that delay each input, some of which are inputs of the readout.
+    """Chains of units that delay each input, with taps that the readout uses.
 
         r_c(t) = [u_c(t), u_c(t−1), …, u_c(t−L+1)],   L = (taps − 1) spacing + 1
 
@@ -27,9 +27,9 @@ class DelayLine(Transition):
     Parameters
     ----------
     taps : int
-        Number of units per chain that are inputs of the readout.
+        Number of units per chain that the readout uses.
     spacing : int
-        Number of steps between them.
+        Number of steps between taps.
     chains : int
         Number of chains, one for each column that drives the reservoir.
 
@@ -52,7 +52,7 @@ class DelayLine(Transition):
 
     @property
     def length(self) -> int:
-        """Number of units of a chain, L."""
+        """Number of units per chain, L."""
         return (self.taps - 1) * self.spacing + 1
 
     @property
@@ -61,7 +61,7 @@ class DelayLine(Transition):
 
     @property
     def seen(self) -> Array:
-        """Numbers of the units that are inputs of the readout."""
+        """Indices of the units that the readout uses."""
         first = self.length * np.arange(self.chains)
         return (first[:, None] + self.spacing * np.arange(self.taps)).ravel()
 

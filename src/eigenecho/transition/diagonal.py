@@ -1,4 +1,4 @@
-"""Modes: each state is multiplied by its own eigenvalue."""
+"""Diagonal transitions, which multiply each mode by its eigenvalue."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eigenecho.types import Array
 
 @dataclass(frozen=True)
 class Diagonal(Transition):
-    """[W]_Q = Λ, with N multiplications per step."""
+    """Diagonal [W]_Q = Λ, with N multiplications per step."""
 
     modes: Spectrum
 

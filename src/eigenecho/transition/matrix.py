@@ -1,4 +1,4 @@
-"""W in its own basis, dense or compressed."""
+"""Transitions that store W in its original basis, as a dense or a sparse matrix."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from eigenecho.types import Array
 
 @dataclass(frozen=True, eq=False)
 class Matrix(Transition):
-    """W (N, N) in its own basis, dense or scipy sparse."""
+    """W (N, N) in its original basis, dense or scipy sparse."""
 
     W: Any
 
@@ -65,7 +65,7 @@ class Dense(Matrix):
         return DenseForm(np.array(self.W, dtype=dtype, order="C"))
 
     def leak(self, lr: float) -> Dense | Sparse:
-        """Return W' = lr W + (1 − lr) I, compressed if that is cheaper."""
+        """Return W' = lr W + (1 − lr) I, as a sparse matrix if that is cheaper."""
         return compact(lr * self.W + (1 - lr) * np.eye(self.units))
 
     def padded(self, extra: int) -> Dense:
@@ -73,7 +73,7 @@ class Dense(Matrix):
 
 
 class Sparse(Matrix):
-    """W as a scipy sparse matrix, with one multiplication per connection and step."""
+    """W as a scipy sparse matrix, with one multiplication per nonzero entry and step."""
 
     name = "sparse"
     leaves_zeros_out = True
@@ -93,7 +93,7 @@ class Sparse(Matrix):
     def form(self, dtype: DTypeLike = np.float64) -> SparseForm:
         transposed = self.W.T.tocsr()
         return SparseForm(
-            # Unsigned: the compiler need not provide for negative indices.
+            # Unsigned indices spare compiled code the handling of negative ones.
             transposed.indptr.astype(np.uint64),
             transposed.indices.astype(np.uint32),
             transposed.data.astype(dtype),
@@ -121,12 +121,12 @@ class CompressedRows:
 
     @classmethod
     def of(cls, sparse: Sparse) -> CompressedRows:
-        """Return the arrays of a matrix."""
+        """Return the CSR arrays of a matrix."""
         csr = sparse.W.tocsr()
         return cls(csr.data, csr.indices, csr.indptr)
 
     def restored(self) -> Sparse:
-        """Return the matrix, or raise if these are not the arrays of one."""
+        """Return the matrix, or raise if the arrays do not form a valid matrix."""
         from scipy.sparse import csr_matrix
 
         size = len(self.indptr) - 1
@@ -136,12 +136,12 @@ class CompressedRows:
 
 
 def compact(W: Array) -> Dense | Sparse:
-    """Return a dense matrix, compressed if few of its entries are non-zero."""
+    """Return a dense matrix as a transition, which is sparse if few of its entries are nonzero."""
     return compressed(W) if np.mean(W != 0) <= costs.MAX_SPARSE_DENSITY else Dense(W)
 
 
 def compressed(W: Array) -> Sparse:
-    """Return a dense matrix in compressed rows."""
+    """Return a dense matrix as a sparse transition."""
     from scipy.sparse import csr_matrix
 
     return Sparse(csr_matrix(W))
@@ -150,8 +150,8 @@ def compressed(W: Array) -> Sparse:
 def check_indices(W: Any, name: str = "W") -> None:
     """Raise if indices of a CSR or CSC matrix are out of range.
 
-    SciPy checks only the first and last of them when a matrix is created, and none when it is
-    converted. Indices out of range read and write memory outside of the matrix.
+    SciPy checks only the first and the last index when a matrix is created, and none when it is
+    converted. Indices out of range would access memory outside of the matrix.
     """
     if W.format not in ("csr", "csc"):
         return
@@ -162,7 +162,7 @@ def check_indices(W: Any, name: str = "W") -> None:
         and indices.ndim == 1
         and W.data.shape == indices.shape
         and indptr[0] == 0
-        # Compared, not subtracted: differences of the largest ints wrap around.
+        # Compare instead of subtracting, because differences of large integers wrap around.
         and bool(np.all(indptr[1:] >= indptr[:-1]))
         and indptr[-1] <= indices.size
         and (indices.size == 0 or (indices.min() >= 0 and indices.max() < columns))

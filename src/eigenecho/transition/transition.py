@@ -1,4 +1,4 @@
-"""The base class of the forms of W, by which a step multiplies the states."""
+"""Base class of the forms of W, the matrix that multiplies the states in each step."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Transition(ABC):
     ----------
     name : {"diagonal", "cascade", "sparse", "dense"}
     steps_by_blas : bool
-        True if a step is a BLAS product, whose rounding depends on its threads.
+        True if a step is a BLAS product, whose rounding depends on the number of threads.
     leaves_zeros_out : bool
-        True if a product skips zeros, so that an Inf may leave no trace.
+        True if a product skips zeros, so that an Inf may not propagate.
     """
 
     name: ClassVar[str]
@@ -47,11 +47,11 @@ class Transition(ABC):
     @property
     @abstractmethod
     def layout(self) -> tuple[int, int] | None:
-        """Numbers of block columns and of real modes in Q; None in W's own basis."""
+        """Numbers of block columns and of real modes in Q; None in the basis of W."""
 
     @property
     def in_neuron_basis(self) -> bool:
-        """True if the states are those of W's own units."""
+        """True if the states are in the basis of W itself."""
         return self.layout is None
 
     @property
@@ -66,7 +66,7 @@ class Transition(ABC):
 
     @abstractmethod
     def form(self, dtype: DTypeLike = np.float64) -> Form:
-        """Return the arrays that the kernels use."""
+        """Return the form as arrays for the kernels."""
 
     @abstractmethod
     def times(self, factor: float) -> Transition:
@@ -78,4 +78,4 @@ class Transition(ABC):
 
     @abstractmethod
     def padded(self, extra: int) -> Transition:
-        """Return W with ``extra`` zero units added: last, or as modes first."""
+        """Return W with ``extra`` zero units, appended to units or inserted before modes."""

@@ -14,7 +14,7 @@ from eigenecho.errors import SlowStartWarning, warn
 
 
 class RebuiltCache(FunctionCache):
-    """Numba's cache of one function. It is emptied if its files are damaged, as by a crash."""
+    """Numba's cache of one function, which is cleared if its files are damaged."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return compiled code from disk, or None if there is none or it cannot be read."""

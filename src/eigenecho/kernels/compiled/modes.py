@@ -5,9 +5,10 @@ read once for all steps of a pass. Arguments are those of ``steps``, in the Q la
 real and imaginary parts of pairs are separate arrays (*planar*), which the compiler can vectorise.
 
 States and outputs result from the same operations in the same order wherever a pass begins, so they
-do not depend on how a series is cut. For this reason the compiler may reorder only sums over modes,
-nothing is contracted, and a pass that reaches past the end is computed in full and truncated. All
-functions are in one file because numba's cache does not check other files for changes.
+do not depend on how a series is split. For this reason, the compiler may reorder only sums over
+modes, nothing is contracted, and a pass that extends past the end is computed in full and
+truncated. All functions are in one file because numba's cache does not check other files for
+changes.
 """
 
 import numpy as np
@@ -23,13 +24,13 @@ SUM_PASS_STEPS = 4
 MIN_DIRECT_UNITS = 256
 """Smallest number of units whose rows are written directly into the result.
 
-Eight streams of short pieces are slow, so shorter rows are computed in a spare block and copied.
+Eight streams of short pieces are slow, so shorter rows are computed in a buffer and copied.
 """
 
 ROW_PADDING = 8
-"""Additional columns of a spare block, so that its rows do not share cache lines."""
+"""Number of additional columns of a buffer, so that its rows do not share cache lines."""
 
-# Explicit, because a function first compiled inside a summing one would inherit its flags.
+# Flags are explicit: otherwise, a function first compiled within a summing one inherits its flags.
 compiled = jit(fastmath=False)
 summing = jit(fastmath={"reassoc", "nsz"})
 
@@ -181,7 +182,7 @@ def add_scaled(x, b, row):
 def project(drive, t, count, B, first, rows):
     """Compute rows = a B for ``count`` drive rows from t on, for at least two drive columns.
 
-    Rows are not sliced, because reference counting takes as long as tens of units.
+    Rows are not sliced, because reference counting takes as long as a step of tens of units.
     """
     for k in range(count):
         x, y = drive[t + k, 0], drive[t + k, 1]
@@ -435,7 +436,7 @@ def run_closed_loop(form, B, drive, feedback, readout, state, y, out):
     combined = D > 1 or y.size > 1
     if not combined:
         f, x = (B[0], x) if D else (F[0], y.dtype.type(0))
-    # Slices are created once, not in every step, because one costs as much as tens of units.
+    # Slices are created once, because creating one takes as long as a step of tens of units.
     real, re, im, b, w = form.real, form.re, form.im, F[0], W[0]
     s, p, q = r[:n], r[n : n + m], r[n + m :]
     bs, bp, bq = b[:n], b[n : n + m], b[n + m :]

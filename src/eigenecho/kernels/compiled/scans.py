@@ -31,7 +31,7 @@ MIN_THREADED_STATES = 1 << 20
 """Number of states (rows times units) below which starting threads costs more than it saves."""
 
 MIN_THREAD_UNITS = modes.MIN_DIRECT_UNITS
-"""Smallest number of units per thread, in memory that is not fresh."""
+"""Smallest number of units per thread in memory that has already been used."""
 
 MAX_REPLAY_THREADS = 4
 """Largest number of threads that write to fresh memory: each replays the rows before its own."""
@@ -43,7 +43,7 @@ REPLAY_COST = 0.5
 """Time of a replayed row, which stays in cache, relative to that of a stored one."""
 
 TILE_UNITS = 512
-"""Units of a tile of a readout: their states, weights and eigenvalues fit into the L1 cache."""
+"""Units per tile of a readout, whose states, weights and eigenvalues fit into the L1 cache."""
 
 MAX_PARTIAL_OUTPUTS = 1 << 20
 """Largest number of partial outputs (tiles times rows times columns) in memory at a time."""
@@ -98,7 +98,7 @@ def step_readout(form: Form, B: Array, drive: Array, readout: Readout, *argument
     """
     if not len(B):
         B, drive = np.zeros((1, B.shape[1]), B.dtype), np.zeros(1, B.dtype)
-    # A plain tuple, because numba takes longer to unbox a named tuple than to step 1000 units.
+    # A plain tuple is used, as numba takes longer to unbox a named tuple than to step 1000 units.
     return steps.step_readout(form, B, drive, tuple(readout), *arguments)
 
 

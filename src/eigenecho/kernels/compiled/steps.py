@@ -191,9 +191,9 @@ def run_closed_loop(form, B, drive, feedback, readout, state, y, out):
 
 @jit(fastmath=set())
 def cosine(x):
-    """Return cos x in a form that is computed for several numbers at a time.
+    """Return cos x, computed by a polynomial that the compiler can vectorise.
 
-    With k the integer nearest to x/π, cos x = (−1)ᵏ cos(x − kπ). The error is below 4e-16, plus
+    If k is the integer nearest to x/π, cos x = (−1)ᵏ cos(x − kπ). The error is below 4e-16, plus
     the effect of rounding x if |x| > 10⁸.
     """
     k = np.rint(x * (1 / np.pi))
@@ -302,7 +302,7 @@ def stay_within(y, low, high, clip):
 
 @compiled
 def run_readout(form, B, drive, readout, before, closed, loop, state, out):
-    """Run steps with a readout until an output is not valid; return how many are valid."""
+    """Run steps with a readout until an output is invalid; return the number of valid outputs."""
     start, mean, scale, low, high, clip = loop
     prev, row = state.copy(), np.empty_like(state)
     output = np.empty(out.shape[1], out.dtype)

@@ -1,8 +1,8 @@
-"""The passes of a scan that torch has no operations for, in Triton.
+"""Triton kernels for the passes of a scan that torch has no operations for.
 
 ``carry`` steps from chunk to chunk. ``write`` runs all chunks in parallel and writes each state
-once, in the Q layout. Each lane has one column. It steps both parts of a pair, the part v that it
-writes and the other part w,
+once, in the Q layout. Each lane has one column. It updates both parts of a pair, the part v that
+it writes and the other part w,
 
     v ← a v + s w,   w ← a w − s v,   s = −Im λ in columns Re, Im λ in columns Im
 
@@ -42,7 +42,7 @@ A drive with more columns is first projected to all units.
 
 
 def select_chunk_steps(steps: int, N: int, most: int, processors: int) -> int:
-    """Return the number of steps of a chunk for which processors write equally many chunks."""
+    """Return the number of steps per chunk for which all processors write equally many chunks."""
     work = steps * -(-N // WRITE_COLUMNS)
     each = -(-work // (most * processors))
     return min(most, max(MIN_CHUNK_STEPS, -(-work // (each * processors))))
@@ -75,7 +75,7 @@ def write(form_parts: tuple[Tensor, Tensor, int], b: Tensor, drive: Tensor, star
     a, s, n = form_parts
     S, T, D = drive.shape
     N, (C, M) = len(a), starts.shape[1:3]
-    # Shift the columns of each program, so that it never splits a pair.
+    # The columns of each program are shifted, so that no pair is split.
     shift = n % 2
     grid = (S * C, -(-(N + shift) // WRITE_COLUMNS))
     _write[grid](

@@ -1,4 +1,4 @@
-"""Scans of a matrix W: chunks in parallel, each step one product for all of them.
+"""Scans with a matrix W. Each step is one matrix product for all chunks of a series.
 
 The states between chunks of L steps follow from W^L, computed by repeated squaring.
 """

@@ -84,10 +84,10 @@ class ChunkTables(NamedTuple):
     """λ^L, (M, 2)."""
 
     a: Tensor
-    """Factor of the part that a column holds, in a step, (N,)."""
+    """Factor of the part that a column holds, applied in each step, (N,)."""
 
     s: Tensor
-    """Factor of the other part of the pair, in a step, (N,)."""
+    """Factor of the other part of the pair, applied in each step, (N,)."""
 
     @classmethod
     def of(cls, form: DiagonalForm, B: Any, like: Tensor, L: int, most: int) -> ChunkTables:

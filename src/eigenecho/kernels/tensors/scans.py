@@ -54,8 +54,8 @@ def scan(
 def _scan_fused(form: DiagonalForm, B: Any, drive: Tensor, state: Tensor, out: Tensor) -> None:
     """Scan with the passes of ``fused``. A drive with many columns is first projected into ``out``.
 
-    Few operations are used, because starting one takes the host as long as a million states take
-    the device.
+    The number of operations is small, because the host needs as much time to start an operation as
+    the device needs for a million states.
     """
     fused = _load_fused()
     stack, states = (part if part.ndim == 3 else part[None] for part in (drive, out))
@@ -66,7 +66,7 @@ def _scan_fused(form: DiagonalForm, B: Any, drive: Tensor, state: Tensor, out: T
     most = max(most, MIN_CHUNK_STEPS)
     L = fused.select_chunk_steps(S * T, N, most, _count_processors(drive.device))
     tables, weights = ChunkTables.of(form, B, drive, L, most), to_like(B, drive).contiguous()
-    before = (T - 1) // L  # chunks that another one follows
+    before = (T - 1) // L  # number of chunks before the last
     ended = stack[:, : before * L].reshape(S * before, L * D) @ tables.end_weights
     begun = fused.carry(tables.step, n, state, ended.view(S, before, M, 2))
     if not 0 < D <= fused.MAX_DRIVE_COLUMNS:
