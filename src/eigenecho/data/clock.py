@@ -119,7 +119,7 @@ def as_numbers(times: Any) -> Array:
 
 
 def texts(times: Any) -> list[str]:
-    """Return times as text; dates without times of day if all are midnights."""
+    """Return times as text; dates without times of day if all are at midnight."""
     if is_period(times):
         return [str(time) for time in times]
     if not is_date(times):

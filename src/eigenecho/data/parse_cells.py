@@ -18,14 +18,14 @@ MISSING = ("", "na", "n/a", "n.a.", "#n/a", "nan", "null", "none", r"\n", *"-–
 
 CURRENCIES = "$€£¥₹₽₩₺₪₫₴₦"
 MARKS = {".": r"\.", ",": ",", " ": "[ \u00a0\u2009\u202f]", "'": "['\u2019]"}
-"""Regular expressions of decimal marks and separators of thousands."""
+"""Regular expressions of decimal marks and thousands separators."""
 
 CONVENTIONS = {
     "--decimal .": (".", ","), "--decimal ,": (",", "."),
     "--thousands ' '": (".", " "), "--decimal , --thousands ' '": (",", " "),
     '--thousands "\'"': (".", "'"), '--decimal , --thousands "\'"': (",", "'"),
 }  # fmt: skip
-"""Decimal marks and separators of thousands to suggest, by the options that select them."""
+"""Decimal marks and thousands separators to suggest, by the options that select them."""
 
 DATES = (
     "%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y",
@@ -157,7 +157,7 @@ def _remedy(texts: Any, readings: dict[tuple[float, ...], str]) -> str:
 
 
 def _check_points(name: str, texts: Any, form: FileFormat) -> None:
-    """Raise an error if all points of a column may be decimal points or separate thousands.
+    """Raise an error if all points of a column may be decimal points or thousands separators.
 
     One number such as 0.5, 12.25 or 1234 resolves the ambiguity.
     """

@@ -421,7 +421,7 @@ def _parsed(index: Any, name: str) -> Any:
 def _sorted_table(
     times: Any, values: Array, labels: Sequence[Hashable], name: str, series: Any = None
 ) -> Table:
-    """Return rows sorted by time, which must be unique."""
+    """Return rows sorted by time; times must be unique."""
     numbers = as_numbers(times)
     order = np.argsort(numbers, kind="stable")
     twice = np.flatnonzero(np.diff(numbers[order]) == 0)

@@ -1,8 +1,8 @@
 """Forecasts of series: candidates, their selection on a validation split, ensembles, intervals.
 
 - ``signals``: series without gaps in units of their steps. A series is scaled by its own rows up
-  to the last checkpoint before the origin; checkpoints are the length of the fit and then 25% more
-  each time, so a forecast does not depend on other origins.
+  to the last checkpoint before the origin; checkpoints grow by 25% from the length of the fit, so
+  a forecast does not depend on other origins.
 - ``views``: u(t) = y(t) − ℓ(t−1) drives a diagonal reservoir, where the level ℓ is the last value
   or a running mean. Input weights give each mode the variance 1 under white noise, so nothing is
   random. Everything is linear in y and does not depend on a constant added to y.
@@ -12,8 +12,8 @@
   readouts only.
 - ``baselines``: naive forecasts, which models correct and backtests compare with.
 - ``rows``: a row source (``eigenecho.rows``) per view and series, with its sums. Sums over long
-  series follow from the recurrence of the rows; their cost hardly grows with the horizon. They
-  merge, so that one series of a panel is in memory at a time.
+  series follow from the recurrence of the rows; their cost hardly grows with the horizon. Sums can
+  be merged, so only one series of a panel is in memory at a time.
 - ``candidates``: a forecast is baseline(t, h) + x(t) W_h with x = [c, r]. Direct readouts are a
   ridge regression for each step. Recursive ones are trained for the next step and applied to their
   own forecasts; as this is linear in x(t) too, forecasts from many origins are one product. Weights
@@ -21,10 +21,10 @@
 - ``validation``, ``selection``: candidates are scored by forecasts of rows that they were not
   trained on; those whose errors are close to the smallest one form the ensemble.
 - ``prior``: forecasts of short series by readouts of other series and simple methods, weighted by
-  their past errors. Their mean with the ensemble is weighted by validation errors.
+  their past errors. They are averaged with the ensemble, weighted by validation errors.
 - ``intervals``: validation errors by step ahead, scaled to each series of a panel.
-- ``fit``: selection and training in one function, and its result, which forecasts after any row of
-  any series.
+- ``fit``: selection and training in one function, and the fitted forecaster, which forecasts from
+  any row of any series.
 - ``backtest``, ``report``: selection and training at past origins, and the resulting errors; an
   HTML page about a forecast.
 """

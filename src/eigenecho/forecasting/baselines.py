@@ -1,4 +1,4 @@
-"""Naive forecasts: baselines that models correct, and that backtests compare with."""
+"""Naive forecasts: baselines that models correct, and that backtests use for comparison."""
 
 from __future__ import annotations
 

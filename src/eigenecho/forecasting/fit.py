@@ -43,7 +43,7 @@ BYTES = 48
 """Memory of the smallest forecaster, in bytes per step of the horizon."""
 
 GROWTH = 1.25
-"""Factor between the numbers of rows at which a series is scaled again."""
+"""Factor between consecutive numbers of rows at which a series is rescaled."""
 
 
 @one_blas_thread()
@@ -181,7 +181,7 @@ class FittedForecaster:
         return Measures.of(self.panel, self.config.season, self.config.multivariate)
 
     def as_prior(self, horizon: int) -> Prior:
-        """Return the readouts of these series, for forecasts of other series."""
+        """Return a prior fitted to these series, for forecasts of other series."""
         return fit_prior(self.measures.signals(self.panel), horizon, self.config.season)
 
     @property

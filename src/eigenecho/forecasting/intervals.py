@@ -92,7 +92,7 @@ class Bands:
         blocks: float,
         origins: Sequence[Array] = (),
     ) -> Bands:
-        """Return the errors of forecasts (O, H) of series, in the units of the series.
+        """Return the bands of forecasts (O, H) of series, with errors in units of the series.
 
         With the ``origins`` (O,) of the forecasts of several series, errors are scaled by series.
         """
@@ -149,7 +149,7 @@ class Bands:
         return replace(self, growth=self.growth * self.sizes[number], ratios=self.scaled)
 
     def with_horizon(self, horizon: int) -> Bands:
-        """Return the bands for a number of steps; later steps have the errors of the last one."""
+        """Return the bands for a number of steps; later steps repeat the errors of the last one."""
         growth = np.pad(self.growth, (0, max(horizon - len(self.growth), 0)), mode="edge")
         return replace(self, growth=growth[:horizon])
 

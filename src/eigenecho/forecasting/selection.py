@@ -134,7 +134,7 @@ class Selection(NamedTuple):
     Attributes
     ----------
     candidates : list of Candidate
-        Best first.
+        Selected candidates, best first.
     pull : Pull or None
         Shrinkage of separate weights; None if series share weights.
     bands : Bands or None
@@ -237,7 +237,7 @@ def candidate_views(data: ValidationData, rows: int, config: ForecastConfig) -> 
 
 
 def variants(view: View, rows: int, config: ForecastConfig, series: int) -> list[View]:
-    """Return views that differ in one property: slow modes, or the weights of series."""
+    """Return variants that differ from a view in one property: slow modes, or weights of series."""
     found = []
     if config.spectrum is None:
         seasons = () if view.removed.calendar else config.seasons
