@@ -1,7 +1,7 @@
 """NumPy arrays and torch tensors behind one interface.
 
 ``namespace(x)`` returns the functions for arrays of the kind of ``x``, so that the same code works
-for both kinds. A namespace also describes what its kind of array can do:
+for both kinds. A namespace also describes the capabilities of its kind of array:
 
 - ``is_host`` is True for NumPy: work is cut into blocks that fit into the cache and run on threads,
   and LAPACK works in place. Tensors on a device are computed all at once.
@@ -408,7 +408,7 @@ class TorchNamespace:
         return x.unfold(-1, size, step)
 
     def triangle(self, x: Any) -> Any:
-        """Return R of a QR factorisation, without computing Q."""
+        """Return the factor R of a QR factorisation, without computing Q."""
         return self._torch.linalg.qr(x, mode="r").R
 
     def cholesky(self, x: Any) -> tuple[Any, bool]:
@@ -417,14 +417,14 @@ class TorchNamespace:
         return factor, bool(info.any())
 
     def upper_cholesky(self, A: Any) -> Any:
-        """Return the upper R with RᵀR = A, or raise ``LinAlgError`` as SciPy does."""
+        """Return the upper triangular R with RᵀR = A, or raise ``LinAlgError`` as SciPy does."""
         factor, failed = self.cholesky(A)
         if failed:
             raise np.linalg.LinAlgError("not positive definite")
         return factor.mT
 
     def solve_triangular(self, R: Any, rhs: Any, transposed: bool = False) -> Any:
-        """Return R⁻¹ rhs for an upper triangle R, or R⁻ᵀ rhs."""
+        """Return R⁻¹ rhs, or R⁻ᵀ rhs if ``transposed`` is True, for an upper triangular R."""
         upper = R.mT if transposed else R
         return self._torch.linalg.solve_triangular(upper, rhs, upper=not transposed)
 

@@ -1,4 +1,4 @@
-"""Eigenvectors: the change of basis between neurons and eigenmodes, in real arithmetic."""
+"""Eigenvectors and the change of basis between neurons and eigenmodes, in real arithmetic."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SINGULAR = 1e-13
 """Fraction of the largest pivot of Q below which a pivot is treated as a rounding error."""
 
 POOL = 4
-"""Default pool size of a SeedSequence, in words. Files do not store other sizes."""
+"""Default pool size of a SeedSequence, in words. Other sizes are not stored in files."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,7 +107,7 @@ class Basis:
         return np.linalg.pinv(self.Q, rcond=SINGULAR)
 
     def solve(self, A: Array, transposed: bool = False) -> Array:
-        """Return Q⁻¹ A, or Q⁻ᵀ A.
+        """Return Q⁻¹ A, or Q⁻ᵀ A if ``transposed`` is True.
 
         The Q of a defective matrix has no inverse. Its pseudo-inverse is used instead, which is
         exact for states r Q, because they have no component in the null space of Q.

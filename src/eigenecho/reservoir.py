@@ -91,7 +91,7 @@ class Reservoir:
 
     @property
     def columns(self) -> int:
-        """Number of columns that a readout is applied to."""
+        """Number of states or features that a readout uses."""
         return self.units if self.features is None else self.features.size
 
     @property
@@ -107,21 +107,21 @@ class Reservoir:
 
     @property
     def dtype(self) -> np.dtype:
-        """The dtype of weights and states."""
+        """Data type of weights and states."""
         return self.W_in.dtype
 
     @cached_property
     def form(self) -> Form:
-        """The transition in the form that the kernels use."""
+        """Transition in the form that the kernels use."""
         return self.transition.form(self.dtype)
 
     @cached_property
     def feature_form(self) -> FeatureForm | CustomForm | None:
-        """The features in the form that the kernels use."""
+        """Features in the form that the kernels use."""
         return None if self.features is None else self.features.form(self.dtype)
 
     def observe(self, states: Array) -> Array:
-        """Return the columns (T, M) that a readout is applied to, from states (T, N)."""
+        """Return the states or features (T, M) that a readout uses, computed from states (T, N)."""
         if self.features is not None and not namespace(states).is_host:
             raise TypeError("Features of states need NumPy arrays or tensors on the CPU.")
         return kernels.observe(self.feature_form, states)
@@ -134,7 +134,7 @@ class Reservoir:
 
     @property
     def spectrum(self) -> Spectrum:
-        """The eigenvalues of the transition, including the leak."""
+        """Eigenvalues of the transition, including the leak."""
         return self.transition.spectrum
 
     def drive(self, u: Array, y_previous: Array | None) -> Array:
@@ -248,7 +248,7 @@ class Reservoir:
 
 @dataclass(frozen=True)
 class Recipe:
-    """Parameters that a reservoir is drawn from. ``basis`` is "eigen" or "neuron".
+    """Parameters of a random reservoir. ``basis`` is "eigen" or "neuron".
 
     ``eigenvectors=False`` draws [W_in]_Q directly, so that a named spectrum never needs an N×N
     matrix; the neuron basis is then unknown. ``even_defective=True`` diagonalises even a matrix
@@ -346,7 +346,7 @@ class Recipe:
         W = cache.once(("W", *self.matrix_key), drawn)
         if name == "matrix":
             return W
-        # These eigenvalues equal those of ``spectra.sim``.
+        # ``spectra.sim`` returns the same eigenvalues.
         values = cache.once(("values", *self.matrix_key), lambda: from_matrix(W))
         return values.times(self.scale(values.radius))
 
@@ -409,7 +409,7 @@ class Cache:
 
 @dataclass(frozen=True, eq=False)
 class DrawnReservoir:
-    """A reservoir, with the spectrum before the leak and the basis, if it has one."""
+    """A reservoir with its basis, if any, and its spectrum before the leak."""
 
     reservoir: Reservoir
     basis: Basis | None
@@ -420,7 +420,7 @@ class DrawnReservoir:
 def draw(
     recipe: Recipe, D_in: int, D_fb: int = 0, seed: Seed = None, cache: Cache | None = None
 ) -> DrawnReservoir:
-    """Draw all weights, with ``D_fb`` columns of feedback (0 for none).
+    """Draw all weights of a reservoir with ``D_fb`` feedback columns.
 
     A ``cache`` that is passed to several draws avoids repeated eigendecompositions for draws with
     the same int seed.
@@ -470,7 +470,7 @@ def _delay_line(
 
 
 def per_feature(scaling: Any, D_in: int) -> Array:
-    """Return ``input_scaling`` as one number for each feature, (D_in,)."""
+    """Return ``input_scaling`` as an array (D_in,), with one number per feature."""
     factors = np.asarray(scaling)
     fits = factors.dtype.kind in "fiu" and factors.shape in ((), (D_in,))
     if not fits or not np.all(np.isfinite(factors)):
@@ -512,7 +512,7 @@ def _transition(
 
 
 def _eigenbasis(W: Array) -> Choice:
-    """Return W in its eigenbasis, however ill-conditioned."""
+    """Return W in its eigenbasis, even if the basis is ill-conditioned."""
     spectrum, basis = eigendecomposition(W)
     return Choice(Diagonal(spectrum), basis, spectrum)
 

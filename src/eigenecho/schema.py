@@ -57,7 +57,7 @@ def stands_for(kind: type) -> Callable[[type[T]], type[T]]:
 def pack(value: Any, **options: Any) -> tuple[str, Arrays, Values]:
     """Return the name of the class of a value, its arrays and its plain values.
 
-    ``options`` are further arguments of ``of``.
+    ``options`` are passed to the method ``of`` of a class in ``STAND_INS``.
     """
     kind = next((base for base in type(value).__mro__ if base in STAND_INS), type(value))
     if kind in STAND_INS:
@@ -136,7 +136,7 @@ def _concrete(classes: Iterable[type]) -> dict[str, type]:
     return by_name
 
 
-# Packing; a single value is not put in a list ---------------------------------------------------
+# Packing: a single value is not put in a list ---------------------------------------------------
 
 
 def _pack(hint: Any, values: list[Any], name: str, single: bool, arrays: Arrays) -> Any:
@@ -187,7 +187,7 @@ def _pack_fields(cls: type, values: list[Any], name: str, single: bool, arrays: 
     }
 
 
-# Unpacking; ``count`` is None for a single value that is not in a list ---------------------------
+# Unpacking: ``count`` is None for a single value that is not in a list ---------------------------
 
 
 def _unpack(hint: Any, plain: Any, name: str, count: int | None, arrays: Arrays) -> list[Any]:

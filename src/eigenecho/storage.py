@@ -43,12 +43,12 @@ NO_MODEL = (
 
 
 def save(path: Any, value: Any, **options: Any) -> None:
-    """Write an object of a stored class; ``options`` are passed to ``schema.pack``."""
+    """Write an object of a stored class to a file; ``options`` are passed to ``schema.pack``."""
     write(path, *schema.pack(value, **options))
 
 
 def write(path: Any, kind: str, tensors: Arrays, values: Values) -> None:
-    """Write arrays and plain values atomically."""
+    """Write arrays and plain values to a file atomically."""
     from safetensors.numpy import save as to_bytes
 
     # The arrays of files and digests are little-endian.

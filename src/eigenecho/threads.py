@@ -24,7 +24,7 @@ from typing import Any
 
 
 def thread_count() -> int:
-    """Return ``EIGENECHO_NUM_THREADS``, else ``OMP_NUM_THREADS``, else the number of cores."""
+    """Return ``EIGENECHO_NUM_THREADS`` or ``OMP_NUM_THREADS`` if set, or the number of cores."""
     for name in ("EIGENECHO_NUM_THREADS", "OMP_NUM_THREADS"):
         value = os.environ.get(name, "")
         if value.isdigit() and int(value) > 0:
@@ -73,7 +73,7 @@ class Lanes:
         self._waiting: deque[Future] = deque()
 
     def absorb(self, X: Any, Y: Any) -> None:
-        """Pass rows to the next lane; a thread works on a copy of them."""
+        """Pass rows to the next lane. If it runs on a thread, the rows are copied."""
         lane = next(self._turns)
         total, count = _result(self._lanes[lane]), len(self._lanes)
         # The calling thread absorbs the first rows of two lanes, so short series start no thread.

@@ -10,9 +10,9 @@ Array = np.ndarray[Any, np.dtype[Any]]
 """A NumPy array of any floating dtype. ``schema`` reads this annotation."""
 
 Seed = int | np.random.Generator | None
-"""Seed of a random draw; None for fresh entropy."""
+"""Seed of a random generator, or None for unpredictable entropy."""
 
-# Fields of stored classes whose numbers need not be real and finite, or must be positive.
+# Types of stored fields whose numbers may be complex or not finite, or must be positive.
 ComplexArray = Annotated[Array, "complex"]
 GappyArray = Annotated[Array, "NaN"]
 UnboundedArray = Annotated[Array, "Inf"]
@@ -31,8 +31,8 @@ class Forecast(NamedTuple):
 
     See Also
     --------
-    eigenecho.LinearESN : ``forecast(interval=)`` returns one
-    eigenecho.Forecaster : ``predict(interval=)`` returns one for arrays
+    eigenecho.LinearESN : Network whose ``forecast(interval=)`` returns a Forecast.
+    eigenecho.Forecaster : Its ``predict(interval=)`` returns a Forecast for arrays.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Outputs by convolution, at a cost per step that does not depend on the number of units.
+"""Computation of outputs by convolution, whose cost per step is independent of the number of units.
 
 Without feedback, a linear network is determined by its impulse response:
 
@@ -144,9 +144,9 @@ def _convolve_at_once(drive: Array, spectra: Array, K: int, size: int, out: Arra
 
 
 def _multiply_spectra(transformed: Array, spectra: Array) -> Array:
-    """Return the spectra of outputs (…, E, F) from those of drives and of responses.
+    """Return the spectra of outputs (…, E, F), computed from the spectra of drives and responses.
 
-    ``transformed`` are the spectra of drives (…, D, F), ``spectra`` those of responses (D, E, F).
+    ``transformed`` holds the spectra of drives (…, D, F), ``spectra`` those of responses (D, E, F).
     """
     product = transformed[..., 0, None, :] * spectra[0]
     for d in range(1, len(spectra)):

@@ -1,7 +1,7 @@
 """Compiled kernels of the diagonal form, with several steps in each pass over the modes.
 
 Modes are independent, so a state stays in registers during a pass, and eigenvalues and weights are
-read once for all steps of a pass. Arguments are those of ``steps``, in the Q layout. Internally,
+read once per pass. The arguments are the same as in ``steps``, in the Q layout. Internally,
 real and imaginary parts of pairs are separate arrays (*planar*), which the compiler can vectorise.
 
 States and outputs result from the same operations in the same order wherever a pass begins, so they

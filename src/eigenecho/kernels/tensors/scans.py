@@ -1,4 +1,4 @@
-"""Scans of whole series, all chunks in parallel: states, or outputs without states."""
+"""Scans of whole series that compute states, or outputs without states, in parallel chunks."""
 
 from __future__ import annotations
 
