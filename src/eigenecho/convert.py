@@ -20,10 +20,10 @@ from eigenecho.transition import WELL_CONDITIONED, choose_form, compact
 from eigenecho.types import Array
 
 EXACT = 1e-9
-"""Largest difference on the probe for which a form is accurate."""
+"""Largest difference on the probe series for which a form is considered accurate."""
 
 LIMITS = (WELL_CONDITIONED, 1e2, 0.0)
-"""Limits of cond(Q) that are tried in turn until a form is accurate; with 0, W is unchanged."""
+"""Limits on cond(Q), tried in turn until a form is accurate. With 0, W is unchanged."""
 
 
 @one_blas_thread()
@@ -44,30 +44,30 @@ def diagonalize(
 
         r(t) = r(t−1) W + u(t) W_in + bias + y(t−1) W_fb,   y(t) = [1, y(t−1), r(t), u(t)] W_out
 
-    The result is the same network in other coordinates. Its ``certificate`` has the form of the
-    network and the differences of its outputs from the original. A matrix whose eigenvectors are
-    nearly parallel (sparse and triangular ones) gets the cheapest other form that is exact, and
-    the certificate has the reason.
+    The result is the same network in other coordinates. Its ``certificate`` gives the form of the
+    network and the differences of its outputs from the original. If the eigenvectors are nearly
+    parallel, as for some sparse and triangular matrices, W is converted to the cheapest other form
+    that is accurate, and the certificate gives the reason.
 
     Parameters
     ----------
     W : array or scipy sparse matrix (N, N)
-        Row i has the connections from unit i. Libraries with states as columns store Wᵀ.
+        Row i holds the connections from unit i. Libraries with states as columns store Wᵀ.
     W_in : array (D_in, N)
     W_out : array (N', D_out), optional
-        Rows [1, y(t−1), r, u], according to the flags. Without it the outputs are the states.
+        Rows [1, y(t−1), r, u], according to the flags. By default, the outputs are the states.
     W_fb : array (D_out, N), optional
     lr : float or array (N,)
-        Leaking rate, for all units or for each.
+        Leaking rate, common to all units or one per unit.
     bias : array (N,) or float, optional
-        Input bias, for each unit or for all.
+        Input bias, one per unit or common to all units.
     readout_bias : bool, optional
         True if W_out has a row for the constant. By default, the number of rows decides.
     output_to_readout, input_to_readout : bool
         True if W_out has rows for y(t−1), and for u(t).
     form : {"auto", "diagonal", "cascade", "sparse", "dense"}
-        Form of the result: separate modes; a dense block that drives modes; or W as it is. "auto"
-        selects the cheapest accurate form. Other values may be inaccurate, with an
+        Form of the result: separate modes, a dense block that drives modes, or W unchanged. "auto"
+        selects the cheapest accurate form. Other values may give inaccurate results, with an
         ``IllConditionedWarning``.
 
     Returns
@@ -129,7 +129,7 @@ def diagonalize(
 def _convert(
     original: LinearModel, W: Array, coordinates: _Coordinates, form: str, condition: float
 ) -> tuple[LinearModel, Certificate]:
-    """Return the original in a form of W, and its certificate."""
+    """Return the network with W converted to ``form``, and its certificate."""
     chosen = choose_form(W, form, condition)
     transition = chosen.transition.padded(coordinates.extra)
     if chosen.basis is None:
@@ -151,9 +151,9 @@ def _convert(
 
 
 class _Coordinates(NamedTuple):
-    """Coordinates [r, u], where inputs u(t) in the readout are ``extra`` modes with λ = 0.
+    """Coordinates [r, u], in which inputs u(t) of the readout are ``extra`` modes with λ = 0.
 
-    With ``previous``, the readout has rows for y(t−1).
+    If ``previous`` is True, the readout has rows for y(t−1).
     """
 
     N: int
@@ -178,7 +178,7 @@ class _Coordinates(NamedTuple):
         return W_out, readout_bias
 
     def describe_readout(self, readout_bias: bool) -> str:
-        """Return the order of the rows of W_out in words."""
+        """Return a description of the rows of W_out."""
         parts = ["1"] * readout_bias + ["y(t−1)"] * self.previous + ["r"] + ["u"] * bool(self.extra)
         return f"rows [{', '.join(parts)}]"
 
@@ -196,7 +196,7 @@ class _Coordinates(NamedTuple):
 
 
 def _as_double(A: Any, name: str) -> Array:
-    """Return a dense or sparse array of real numbers as a dense one in float64."""
+    """Return a dense or sparse array of real numbers as a dense float64 array."""
     A = np.asarray(A.toarray() if hasattr(A, "toarray") else A)
     check_real(A, name)
     return A.astype(np.float64)

@@ -1,4 +1,4 @@
-"""Certificates: how far a converted or reduced network is from its original."""
+"""Certificates: differences between a converted or reduced network and the original."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Certificate:
     reason : str
         Why this form was chosen.
     condition : float
-        cond(Q), a limit on the digits that the change of basis can cost; 1 if W is unchanged.
+        cond(Q), which limits the loss of digits by the change of basis; 1 if W is unchanged.
     residual : float
         ‖W Q − Q [W]_Q‖ / ‖W‖ in the Frobenius norm.
     difference : float
@@ -44,9 +44,9 @@ class Certificate:
     along : tuple of float
         Largest difference in each part of the probe series, in time order.
     radius : float
-        max |λ|, including the leak. Above 1 states grow, and the probe series is short.
+        max |λ|, including the leak. If it exceeds 1, states grow, and the probe series is short.
     readout : str
-        The rows of W_out, as they were interpreted.
+        Interpretation of the rows of W_out.
     error : float, optional
         Largest difference of the outputs from those of the original in extended precision,
         relative to the largest output, at the start of the probe series. None if it was not
@@ -135,8 +135,8 @@ class Reduction:
     Attributes
     ----------
     weighting : {"white", "rows", "statistics"}
-        Which inputs count: all equally, those of the given rows, or those of the training rows,
-        of which the statistics are known.
+        Inputs for which the error is small: all inputs, those of the given rows, or those of the
+        training rows, whose statistics are known.
     values : array
         Singular values in descending order: of the Hankel operator (white), or of the states that
         the rows reach, weighted by their effect on the outputs. If the rows distinguish too few
@@ -144,7 +144,7 @@ class Reduction:
     floor : float
         Fraction of the largest singular value below which the others are rounding errors.
     gain : float
-        Largest gain at any tested frequency, a lower bound of ‖G‖∞.
+        Largest gain at any tested frequency, a lower bound on ‖G‖∞.
     gain_error : float
         Largest difference of the gains at any tested frequency, relative to ``gain``.
     probe_error : float
@@ -155,12 +155,12 @@ class Reduction:
     units : int
         Number of units that remain.
     bound : float, optional
-        White: ‖y − ŷ‖₂ ≤ bound ‖G‖∞ ‖u‖₂ from a zero state, for every input, in the network's own
-        units; a bias counts as one more unit impulse.
+        For white weighting: ‖y − ŷ‖₂ ≤ bound ‖G‖∞ ‖u‖₂ from a zero state, for every input, in the
+        network's own units; a bias counts as one more unit impulse.
     promise : float, optional
-        Otherwise: the RMS error over the rows is at most this fraction of the targets' ``size``.
-        It is measured on given rows, and proven from the statistics of training rows, provided
-        that these include all rows.
+        For other weightings: the RMS error over the rows is at most this fraction of the targets'
+        ``size``. It is measured on given rows, and proven from the statistics of training rows,
+        provided that these include all rows.
     rows_error, held_out_error : float, optional
         RMS error relative to the ``size`` of the targets, on the rows used for the reduction, and
         on the rows held out at their end.

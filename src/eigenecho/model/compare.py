@@ -14,19 +14,19 @@ from eigenecho.model.predict import run
 from eigenecho.types import Array
 
 STEPS = 2000
-"""Length of the probe series in steps, unless the network grows too much."""
+"""Length of the probe series in steps, unless the states grow too much."""
 
 LARGEST_GROWTH = 1e12
-"""Growth of the states at which the probe of an unstable network ends."""
+"""Largest growth of the states of an unstable network during the probe series."""
 
 PRECISE_STEPS, PRECISE_WORK = 500, 2e7
-"""Largest number of steps, and of multiplications, in extended precision."""
+"""Maximum number of steps, and of multiplications, in extended precision."""
 
 STRETCHES = 100
-"""Number of parts of the probe with a largest difference each."""
+"""Number of parts of the probe series for which the largest difference is stored."""
 
 ROUNDS, QUICK = 5, 0.1
-"""Number of timed runs, and the time in seconds above which one is enough."""
+"""Maximum number of timed runs, and the seconds above which a single run is sufficient."""
 
 
 def probe(model: LinearModel, steps: int | None = None) -> tuple[Array, Array | None]:
@@ -80,7 +80,7 @@ def probe(model: LinearModel, steps: int | None = None) -> tuple[Array, Array | 
 
 
 def compare(original: LinearModel, converted: LinearModel) -> dict[str, Any]:
-    """Return differences, errors and seconds per step for the probe, as fields of a certificate."""
+    """Return differences, errors and seconds per step on the probe, as certificate fields."""
     radius = converted.effective_radius
     steps = STEPS
     if radius > 1:
@@ -91,7 +91,7 @@ def compare(original: LinearModel, converted: LinearModel) -> dict[str, Any]:
             expected, got = (run(model, u, before)[0] for model in (original, converted))
             break
         except UnstableError:
-            # A matrix far from normal can grow whatever its radius.
+            # States of a matrix that is far from normal can grow even if its radius is below 1.
             if steps == 1:
                 raise
             steps //= 2
@@ -116,7 +116,7 @@ def compare(original: LinearModel, converted: LinearModel) -> dict[str, Any]:
 
 
 def _precise_steps(original: LinearModel, steps: int) -> int:
-    """Return the number of steps in extended precision; 0 if the machine has none."""
+    """Return the number of steps in extended precision, or 0 if it is not available."""
     if np.finfo(np.longdouble).eps == np.finfo(np.float64).eps:
         return 0
     W, drives = original.reservoir.transition.matrix, len(original.reservoir.B)
@@ -126,11 +126,11 @@ def _precise_steps(original: LinearModel, steps: int) -> int:
 
 
 def _error(original: LinearModel, got: Array) -> float:
-    """Return the largest difference from the original in extended precision, relative to it."""
+    """Return the largest relative difference from the original in extended precision."""
     reservoir, readout = original.reservoir, original.readout
     u, before = probe(original, len(got))
     states = reservoir.drive(u, before).astype(np.longdouble) @ reservoir.B
-    # Transposed, since NumPy has no BLAS for extended precision and sums fastest along rows.
+    # W is transposed because NumPy has no BLAS for long doubles and sums fastest along rows.
     W = reservoir.transition.matrix.T
     W = W.tocsr() if hasattr(W, "tocsr") else np.ascontiguousarray(W)
     W = W.astype(np.longdouble)
@@ -144,9 +144,9 @@ def _error(original: LinearModel, got: Array) -> float:
 
 
 def _seconds(models: list[LinearModel]) -> list[float]:
-    """Return the seconds per step of each model, timed in turns.
+    """Return the seconds per step of each model, timed in turn.
 
-    The drive is zero, also that of a bias, so that unstable networks do not overflow.
+    The drive is zero, including that of a bias, so that unstable networks do not overflow.
     """
     drive = np.zeros((STEPS, len(models[0].reservoir.B)))
 

@@ -89,7 +89,7 @@ def export(
     state: State | None = None,
     names: tuple[Any, Any] = (None, None),
 ) -> ExportReport:
-    """Write a network as ``LinearModel.export`` does; ``names`` are those of its columns."""
+    """Export a network like ``LinearModel.export``; ``names`` are the column names."""
     check_exportable(model)
     path = Path(path)
     _check_name(path)
@@ -112,7 +112,7 @@ def export(
 
 
 def check_exportable(model: LinearModel) -> None:
-    """Raise if a network has a part that ``export.step`` does not compute."""
+    """Raise if a network has a part that ``export.step`` does not support."""
     model.need_states("Export")
     if model.device is not None:
         expected = "None, because exported code takes no tensors"
@@ -154,7 +154,7 @@ def step_program(model: LinearModel, dtype: Any, state: State | None) -> StepPro
 
 
 def _in_dtype(array: Array, dtype: np.dtype) -> Array:
-    """Return numbers in a dtype, and indices unchanged."""
+    """Return numbers in a dtype; leave indices unchanged."""
     return array if array.dtype.kind == "u" else np.ascontiguousarray(array, dtype)
 
 
@@ -165,7 +165,7 @@ def _out_of_range(what: str, dtype: np.dtype) -> str:
 
 
 def _check_name(path: Path) -> None:
-    """Raise if the name of a file has no known suffix, or cannot begin the names of functions."""
+    """Raise if a file name has no known suffix, or is not a valid prefix of function names."""
     if path.suffix not in FORMATS:
         raise bad_argument("path", str(path), f"a file name that ends with {' or '.join(FORMATS)}")
     if path.suffix == ".c" and not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", path.stem):
@@ -175,7 +175,7 @@ def _check_name(path: Path) -> None:
 
 
 def _about(model: LinearModel, names: tuple[Any, Any]) -> dict[str, str]:
-    """Return the values of the comment that opens the files; ``names`` are those of columns."""
+    """Return the values for the header comment of the files; ``names`` are column names."""
     inputs, outputs = ("" if labels is None else f": {', '.join(labels)}" for labels in names)
     return {
         "version": eigenecho.__version__,
@@ -187,7 +187,7 @@ def _about(model: LinearModel, names: tuple[Any, Any]) -> dict[str, str]:
 
 
 def _stream_difference(model: LinearModel, state: State | None, run: dict[str, Array]) -> float:
-    """Return the largest difference of outputs from those of a stream, over the largest output."""
+    """Return the largest difference from the outputs of a stream, over the largest output."""
     stream = model.stream(state)
     outputs = np.array([stream.step(row if model.D_in else None) for row in run["test_inputs"]])
     size = float(np.abs(outputs).max()) or 1.0

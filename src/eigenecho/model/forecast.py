@@ -1,4 +1,4 @@
-"""Forecasts: a model that predicts its own input runs on its own outputs."""
+"""Forecasts: a model that predicts its own input is run on its own outputs."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from eigenecho.model.model import LinearModel
 
 GROWTH = 1e3
-"""Factor by which a forecast may exceed the values before it without a warning."""
+"""Largest ratio of a forecast to the known values without a warning."""
 
 
 class Trajectory(NamedTuple):
-    """A forecast: outputs (horizon, D_out) in the caller's units, and how they were computed.
+    """A forecast: outputs (horizon, D_out) in the caller's units, and the run that computed them.
 
-    ``loop`` ran with a ``drive`` (horizon, D) from the state ``start``.
+    The ``loop`` was run with a ``drive`` (horizon, D) from the state ``start``.
     """
 
     outputs: Array
@@ -86,7 +86,7 @@ def run_forecast(
 ) -> Array:
     """Return the outputs (T, D_out) of a loop from a state, all in the network's own units.
 
-    Outputs of a network with features are NaN from the first one on that is out of range.
+    With features, all outputs from the first one that is out of range are NaN.
     """
     bounds = None
     if model.output_range is not None:
@@ -97,7 +97,7 @@ def run_forecast(
 
 
 def check_clip(model: LinearModel, clip: Any) -> None:
-    """Raise unless ``clip`` is a flag, and False for a network without features."""
+    """Raise unless ``clip`` is a bool, and False for a network without features."""
     check_flag(clip, "clip")
     if clip and model.output_range is None:
         raise bad_argument("clip", clip, "False for a network without features")
@@ -130,8 +130,8 @@ def forecast_several(
 ) -> Any:
     """Return forecasts of several series: the product of their states with the H-step map.
 
-    The last row of a context is both the next input and the last output, so after it the
-    reservoir is in the first state of the loop.
+    The last row of a context is both the next input and the last output, so the reservoir is in the
+    first state of the loop after this row.
     """
     check_count(horizon, "horizon", "a number of steps", 1)
     check_autonomous(model)
@@ -141,7 +141,7 @@ def forecast_several(
     check_clip(model, clip)
     D, reservoir = model.D_out, model.reservoir
     series, container = as_series(contexts, "context", D, reservoir.dtype)
-    if reservoir.features is not None:  # no map of the states is linear
+    if reservoir.features is not None:  # the map of the states is nonlinear
         runs = [forecast(model, horizon, rows, None, None, clip).outputs for rows in series]
         return container.restore(runs)
     together = container.together(to_common_device(series))
@@ -180,7 +180,7 @@ def _checked_outputs(model: LinearModel, out: Array, known: Sequence[Array]) -> 
 
 
 def closed_loop_radius(model: LinearModel) -> float:
-    """Return the spectral radius of the network with its output as its input."""
+    """Return the spectral radius of the network with its output fed back as its input."""
     model.need_states("The closed-loop radius")
     check_autonomous(model)
     return ClosedLoop.of_forecast(model).radius()
@@ -218,8 +218,8 @@ def _known_inputs(model: LinearModel, inputs: Any, horizon: int) -> Array:
 def _after_context(model: LinearModel, context: Any, known: Array) -> tuple[State, Array]:
     """Return the state before the last context row, and known inputs starting with that row.
 
-    The last row is both the next input and the last output, so the first step of the loop uses
-    it, and the forecast starts right after it.
+    The last row is both the next input and the last output, so it is used in the first step of the
+    loop, and the forecast starts right after it.
     """
     D = model.D_out
     rows = as_rows(context, "context", max(model.D_in, D), model.reservoir.dtype)

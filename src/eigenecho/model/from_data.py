@@ -25,22 +25,22 @@ from eigenecho.training import Problem, Settings, held_out_errors, hold_out, pos
 from eigenecho.types import Array, Seed
 
 RIDGES = tuple(10.0**k for k in range(-12, 5))
-"""Ridges of the large network, compared on the last fifth of its rows."""
+"""Candidate ridges of the large network, compared on the last fifth of the rows."""
 
 FEW = 10
-"""Rows after the warmup below which none are held out."""
+"""Minimum number of rows after the warmup for which rows are held out."""
 
 TIMES, LEAST, MOST = 5, 300, 1000
-"""Size of the large network: a multiple of the units to keep, and limits in units."""
+"""Size of the large network: its ratio to the units to keep, and its limits in units."""
 
 CANDIDATES = ("golden", "ring")
 """Laws of the large networks."""
 
 RADIUS, ROUNDS = 0.5, 3
-"""Smallest radius of a ring, and how often the search around the best radius is refined."""
+"""Smallest radius of a ring, and number of refinements of the search for the best radius."""
 
 SIGNIFICANT = 1e-6
-"""Fraction of the largest singular value above which a mode depends on the data."""
+"""Fraction of the largest singular value above which a mode is significant."""
 
 
 def from_data(
@@ -70,8 +70,8 @@ def from_data(
     units : int
         Number of eigenvalues.
     sr : float
-        Radius of the large network, below 1. Eigenvalues of the reduced network may lie a little
-        further out, but inside the unit circle.
+        Radius of the large network, below 1. Eigenvalues of the reduced network may be slightly
+        larger, but are inside the unit circle.
     law : str, Spectrum or callable, optional
         Law of the eigenvalues of the large network.
     warmup : int
@@ -84,8 +84,8 @@ def from_data(
     Returns
     -------
     Spectrum
-        For ``spectrum=``, alone or joined with others. ``spectrum="data"`` learns one in ``fit``,
-        and in ``search`` from the rows before validation.
+        To be passed as ``spectrum=``, alone or joined with others. ``spectrum="data"`` learns a
+        spectrum in ``fit``, and in ``search`` from the rows before validation.
 
     See Also
     --------
@@ -122,7 +122,7 @@ def learn_spectrum(
 ) -> Settings:
     """Return settings with eigenvalues in place of ``spectrum="data"``.
 
-    They are learned from the first ``until`` rows of each series, by default from all.
+    The eigenvalues are learned from the first ``until`` rows of each series, by default from all.
     """
     recipe = settings.recipe
     check_units(recipe.units, "units")
@@ -159,7 +159,7 @@ def learn_spectrum(
 
 @dataclass(frozen=True, eq=False)
 class LearningTask:
-    """Series on which candidate spectra are compared, with the settings and seed of training."""
+    """Series on which candidate spectra are compared, and the settings and seed of training."""
 
     settings: Settings
     inputs: Sequence[Array]
@@ -195,10 +195,11 @@ class LearningTask:
         return spectrum.join(ring(missing, sr=recipe.sr)) if missing else spectrum
 
     def best_ring(self) -> Spectrum:
-        """Return the ring with the smallest error, its radius between ``RADIUS`` and sr.
+        """Return the ring with the smallest error and a radius between ``RADIUS`` and sr.
 
-        The decay per step, −log r, is doubled from that of sr on, and then refined around the best
-        value: after n steps on a ring of n units an input returns as r^n, which has to fit.
+        The search starts with the decay per step, −log r, of sr, doubles it repeatedly, and refines
+        the best value. The decay matters because an input returns as r^n after n steps on a ring of
+        n units.
         """
         units, sr = self.settings.recipe.units, self.settings.recipe.sr
         if sr <= RADIUS:

@@ -36,24 +36,24 @@ if TYPE_CHECKING:
     from eigenecho.training import Evidence
 
 LARGE = 1e100
-"""Size of the response above which its variance is treated as infinite."""
+"""Size of the response above which the variance is treated as infinite."""
 
 SHORT = 64
-"""Largest number of steps for which a convolution is a matrix product, not an FFT."""
+"""Maximum number of steps for convolution by matrix products instead of FFT."""
 
 
 COLUMNS, PROBES = 96, 8
-"""Random columns tried first to condense rows, and further ones that test whether they suffice."""
+"""Initial number of random columns to condense rows, and of columns that test the result."""
 
 PAYS = 5
 """Smallest ratio of rows and units to columns for which condensing saves time."""
 
 MISSED = 1e-11
-"""Share of the squares of all rows that condensing may miss."""
+"""Largest fraction of the squares of the rows that may be lost by condensing."""
 
 
 class GroupPosterior(NamedTuple):
-    """A group of outputs trained on the same rows: columns (k,), R (N', N') and Σ (k, k)."""
+    """Posterior of outputs trained on the same rows: columns (k,), R (N', N') and Σ (k, k)."""
 
     columns: Array
     root: Array
@@ -69,7 +69,7 @@ class GroupPosterior(NamedTuple):
 
         Rows along a forecast span few directions. Let Q be an orthonormal basis of x R⁻¹Ω for
         random columns Ω, and B = Qᵀ x R⁻¹ = L O. Then Z = Q L needs k solutions with R instead of
-        T. Further random columns estimate what Q misses.
+        T. Further random columns estimate the part outside the span of Q.
         """
         rng, (T, N), size = np.random.default_rng(0), rows.shape, COLUMNS
         root = to_host(self.root)
@@ -92,8 +92,8 @@ class Posterior:
 
         cov(x δ, x' δ) = (x A⁻¹ x'ᵀ) Σ,   A = XᵀX + αM = RᵀR
 
-    for any two rows x, x' of the readout. For a small ridge that is the covariance of least
-    squares. ``free`` is the number of rows less the degrees of freedom of the fit.
+    for any two rows x, x' of the readout. For a small ridge this is the covariance of least
+    squares. ``free`` is the number of rows minus the degrees of freedom of the fit.
     """
 
     parts: tuple[GroupPosterior, ...]
@@ -106,7 +106,7 @@ class Posterior:
         for group, columns in zip(evidence.groups, evidence.columns, strict=True):
             try:
                 R, _ = group.triangle
-            except ValueError:  # normal equations cannot resolve so small a ridge
+            except ValueError:  # the ridge is too small for normal equations
                 return None
             if not np.all(np.isfinite(group.scatter)) or not is_regular(R, group.ridge):
                 return None
@@ -115,7 +115,7 @@ class Posterior:
 
     @one_blas_thread()
     def variances(self, rows: Array) -> Array:
-        """Return variances of outputs at rows (T, N'), with noise: Σ_dd (1 + x A⁻¹ xᵀ)."""
+        """Return variances of outputs at rows (T, N'), including noise: Σ_dd (1 + x A⁻¹ xᵀ)."""
         xp = namespace(rows)
         variances = xp.empty((len(rows), sum(part.columns.size for part in self.parts)))
         for part in self.parts:
@@ -167,7 +167,7 @@ def _scale(model: LinearModel) -> Array:
 
 
 def deviations(model: LinearModel, horizon: int, noise: Array) -> Array:
-    """Return the standard deviation of the error from noise at each step, (horizon, D_out)."""
+    """Return the standard deviation of the error due to noise at each step, (horizon, D_out)."""
     scale = _scale(model)
     noise = noise / np.outer(scale, scale)
     response = ClosedLoop.of_forecast(model).response(horizon)
@@ -178,10 +178,10 @@ def deviations(model: LinearModel, horizon: int, noise: Array) -> Array:
 
 
 def weight_deviations(model: LinearModel, posterior: Posterior, noise: Array, rows: Array) -> Array:
-    """Return the standard deviation from the uncertain weights, for rows x (horizon, N')."""
+    """Return the standard deviation due to uncertain weights, for rows x (horizon, N')."""
     scale, loop = _scale(model), ClosedLoop.of_forecast(model)
     response = loop.response(len(rows))
-    # Larger squares would overflow, and an FFT would spread them over all steps.
+    # Squares of larger values would overflow, and an FFT would spread them over all steps.
     large = np.flatnonzero(~(np.abs(response).max(axis=(1, 2)) < LARGE))
     finite = int(large[0]) if large.size else len(rows)
     response, variance = response[:finite], np.full((len(rows), model.D_out), np.inf)
@@ -197,7 +197,7 @@ def weight_deviations(model: LinearModel, posterior: Posterior, noise: Array, ro
 def _response_rows(model: LinearModel, loop: ClosedLoop, response: Array) -> Array:
     """Return the rows (D_out, horizon − 1, N') of the readout along the response to unit outputs.
 
-    The constant is 0.
+    The constant column is 0.
     """
     loop, none = replace(loop, B=loop.B[:0]), np.zeros((len(response) - 1, 0))
     outputs = response[:-1].transpose(1, 0, 2)
@@ -208,7 +208,7 @@ def _response_rows(model: LinearModel, loop: ClosedLoop, response: Array) -> Arr
 
 
 def _propagate(posterior: Posterior, response: Array, rows: Array) -> Array:
-    """Return the variance (T, D_out) at rows x (T, N') from the weights at all rows up to them."""
+    """Return the variance (T, D_out) due to the weights at all rows x (T, N') up to each row."""
     T, _, D = response.shape
     variance = np.zeros((T, D))
     fade = _growth(response) ** -np.arange(T, dtype=np.float64)[:, None]
@@ -225,8 +225,8 @@ def _propagate(posterior: Posterior, response: Array, rows: Array) -> Array:
 def _convolve(K: Array, z: Array) -> Iterator[tuple[tuple[int, ...], Array]]:
     """Yield each K[:, e, d] ∗ z along time, (T, k).
 
-    An FFT has the rounding error of the largest step at every step. So exponential growth is
-    removed before and restored after it: (g^−j K_j) ∗ (g^−t z(t)) = g^−h (K ∗ z)(h).
+    The rounding errors of an FFT are relative to the largest step. So exponential growth is removed
+    before the FFT and restored afterwards: (g^−j K_j) ∗ (g^−t z(t)) = g^−h (K ∗ z)(h).
     """
     from scipy import fft
     from scipy.linalg import toeplitz
@@ -243,7 +243,7 @@ def _convolve(K: Array, z: Array) -> Iterator[tuple[tuple[int, ...], Array]]:
 
 
 def _growth(response: Array) -> float:
-    """Return the growth of a response per step, from its first to its second half, at least 1."""
+    """Return the growth per step from the first to the second half of a response, at least 1."""
     sizes = np.abs(response).max(axis=(1, 2))
     half = len(sizes) // 2
     ratio = sizes[half:].max() / sizes[: max(half, 1)].max()
@@ -257,7 +257,7 @@ def _root(covariance: Array) -> Array:
 
 
 def check_noise(noise: Any, D: int) -> Array:
-    """Return a covariance (D, D), which may be given as a number if D is 1."""
+    """Return a valid covariance (D, D), which may be given as a number if D is 1."""
     expected = f"the covariance of one-step errors, finite, symmetric and of shape ({D}, {D})"
     try:
         covariance = np.atleast_2d(np.asarray(to_host(noise), np.float64))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Learner(OnlineRun):
-    """A model that learns while it runs, O(N'²) per step.
+    """A model that learns while it runs, in O(N'²) per step.
 
     After each row, the readout is the solution for all rows so far,
 
@@ -31,9 +31,9 @@ class Learner(OnlineRun):
     with the forgetting factor λ and w₀ = 0, or the readout of a model without training statistics.
     ``training.RecursiveLeastSquares`` computes it.
 
-    Created by ``LinearESN.learner`` and ``LinearModel.learner`` from a ``training_state``,
-    the penalty, α > 0, λ in ]0, 1], the number of rows to skip before learning (``warmup``), and a
-    state and names of columns as for a ``Stream``.
+    ``LinearESN.learner`` and ``LinearModel.learner`` create it from a ``training_state``, the
+    penalty, α > 0, λ in ]0, 1], the number of rows to skip before learning (``warmup``), and a
+    state and column names as for a ``Stream``.
 
     See Also
     --------
@@ -74,7 +74,7 @@ class Learner(OnlineRun):
 
     @property
     def model(self) -> LinearModel:
-        """The current model, which later steps do not change."""
+        """The current model. Later steps do not change it."""
         W_out = np.ascontiguousarray(self._squares.weights.T, self._model.reservoir.dtype)
         return replace(self._model, W_out=W_out.copy())
 
@@ -100,7 +100,7 @@ class Learner(OnlineRun):
         """Take one input row (D_in,), return the output (D_out,), then learn the target.
 
         The output is computed before the readout learns ``target``. Feedback uses the last target,
-        or the model's own output if there was none. After an error the learner is unchanged.
+        or the model's own output if there was none. If a step fails, the learner is unchanged.
         """
         model, squares = self._model, self._squares
         self._fill(u, None)

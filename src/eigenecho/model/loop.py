@@ -2,7 +2,7 @@
 
     r ← r W + a B + y F,   y ← offset + y previous + r weightsᵀ
 
-In ``predict`` the output is fed back by the model's feedback only, F = W_fb. In a forecast it is
+In ``predict``, the output is fed back only by the model's feedback, F = W_fb. In a forecast, it is
 also the next input, F = W_in + W_fb.
 """
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from eigenecho.progress import Progress
 
 MAPPED = 1 << 22
-"""Largest number of entries of a map that are in memory at a time."""
+"""Maximum number of entries of a map in memory at a time."""
 
 
 def readout_rows(model: LinearModel, before: Array | None, states: Array) -> Array:
@@ -42,7 +42,7 @@ def readout_rows(model: LinearModel, before: Array | None, states: Array) -> Arr
 class ClosedLoop:
     """A network with its output fed back, in its own units.
 
-    ``B`` (D, N) are the weights of external drives, ``F`` (D_out, N) those of the last output.
+    ``B`` (D, N) are the weights of external drives, and ``F`` (D_out, N) those of the last output.
     """
 
     reservoir: Reservoir
@@ -63,8 +63,8 @@ class ClosedLoop:
     def of_forecast(cls, model: LinearModel) -> ClosedLoop:
         """Return the loop through the first D_out inputs as well; the drive is [other inputs, 1].
 
-        The constant is missing if its weights are 0. Differently standardised inputs and outputs
-        are converted: u = (y σ_y + μ_y − μ_u) / σ_u.
+        The constant is omitted if its weights are 0. If inputs and outputs are standardised
+        differently, outputs are converted: u = (y σ_y + μ_y − μ_u) / σ_u.
         """
         reservoir, D, N = model.reservoir, model.D_out, model.units
         F = np.zeros((D, N)) if reservoir.W_fb is None else reservoir.W_fb.astype(np.float64)
@@ -80,7 +80,7 @@ class ClosedLoop:
         return cls(reservoir, model.readout, B, np.ascontiguousarray(F, reservoir.dtype))
 
     def constant_drive(self, known: Array) -> Array:
-        """Return the drive of a forecast: known inputs (T, D_known), and 1 if the loop has it."""
+        """Return the drive of a forecast: known inputs (T, D_known), and 1 if the loop uses it."""
         drive = known.astype(self.reservoir.dtype)
         if len(self.B) == drive.shape[1]:
             return drive
@@ -97,8 +97,8 @@ class ClosedLoop:
     ) -> Array:
         """Compute outputs (T, D_out) for a drive (T, D), and update ``r`` and ``y`` in place.
 
-        A readout of features may have ``bounds``: outputs are NaN from the first one outside of
-        them, or are clipped.
+        A readout of features may have ``bounds``. From the first output outside the bounds on,
+        outputs are NaN, unless they are clipped.
         """
         out = np.empty((len(drive), y.size), r.dtype)
         closed_loop = kernels.backend(drive).run_closed_loop
@@ -119,7 +119,7 @@ class ClosedLoop:
         bounds: tuple[Array, Array] | None,
         clip: bool,
     ) -> None:
-        """Write outputs into ``out``; those after the last valid one are NaN."""
+        """Write outputs into ``out``, with NaN after the last valid one."""
         low, high = bounds or (np.full(y.size, -np.inf), np.full(y.size, np.inf))
         loop = kernels.Feedback(drive.shape[1], np.zeros(y.size), np.ones(y.size), low, high, clip)
         before = np.tile(y, (len(drive), 1))
@@ -143,7 +143,7 @@ class ClosedLoop:
         return states
 
     def response(self, horizon: int) -> Array:
-        """Compute Ψ_0 … Ψ_{h−1} (horizon, D_out, D_out), row i of Ψ_j the response to output i."""
+        """Compute Ψ_0 … Ψ_{h−1} (horizon, D_out, D_out), with the response to output i in row i."""
         readout = self.readout._replace(offset=np.zeros_like(self.readout.offset))
         loop = replace(self, readout=readout, B=self.B[:0])
         unit = np.eye(len(self.F), dtype=self.F.dtype)
@@ -155,7 +155,7 @@ class ClosedLoop:
         return response
 
     def maps(self, horizon: int) -> Iterator[tuple[Array, Array, Array]]:
-        """Yield the maps O of y(h+1) = [1, z, r(1)] O_h, for some h = 0 … horizon − 1 at a time.
+        """Yield the maps O_h of y(h+1) = [1, z, r(1)] O_h for h < horizon, several at a time.
 
         A loop with a constant drive k is affine in its initial state: with the first
         state r(1) = r(0) W + y(0) F + k and z = offset + y(0) previous,
@@ -163,8 +163,8 @@ class ClosedLoop:
             y(h+1) = c_h + z P_h + r(1) g_h,   c_h+1 = c_h + offset P_h + k g_h
             P_h+1 = previous P_h + F g_h,      g_h+1 = W g_h + weightsᵀ P_h+1
 
-        starting with P_0 = I, g_0 = weightsᵀ and c_0 = 0. So P are the outputs of the transposed
-        loop, in which weights and F are swapped, and g its states. The parts of n steps are
+        starting with P_0 = I, g_0 = weightsᵀ and c_0 = 0. So P are the outputs and g the states of
+        the transposed loop, in which weights and F are swapped. The arrays for n steps have shapes
         (n D,), (D, n D) and (N, n D).
         """
         D, N = self.F.shape
@@ -201,7 +201,7 @@ class ClosedLoop:
 
 
 def _transposed(transition: Transition) -> kernels.Form:
-    """Return Wᵀ in a form for the kernels."""
+    """Return Wᵀ as a form of the kernels."""
     form = transition.form()
     if isinstance(form, kernels.DiagonalForm):
         return form._replace(im=-form.im)

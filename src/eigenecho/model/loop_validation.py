@@ -1,7 +1,7 @@
-"""Validation of closed loops: how well forecasts follow rows that were not trained on.
+"""Validation of closed loops: errors of forecasts on held-out rows.
 
-The readout with the smallest one-step error may diverge in a closed loop, above all if the series
-is chaotic. So its ridge can be selected by errors of forecasts instead.
+The readout with the smallest one-step error may diverge in a closed loop, especially if the series
+is chaotic. So the ridge can be selected by errors of forecasts instead.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from eigenecho.training import Problem, lowest
 from eigenecho.types import Array
 
 BLOCKS, HELD_OUT = 5, 3
-"""Number of blocks that series are cut into, and of those at the end that are held out in turn."""
+"""Number of blocks of each series, and number of last blocks that are held out in turn."""
 
 WINDOWS = 15
 """Maximum number of forecasts in a held-out block."""
 
 LEAST = 4
-"""Smallest number of rows of a block that has forecasts."""
+"""Minimum number of rows of a block with forecasts."""
 
 LARGEST_ERROR = 1.0
-"""Error, in standard deviations of the targets, above which forecasts are equally bad."""
+"""Limit at which errors are clipped, in standard deviations of the targets."""
 
 EXPONENTS = range(-26, 0, 2)
 """Decimal exponents of ridges, relative to the mean sum of squares of a column."""
@@ -41,10 +41,10 @@ EXPONENTS = range(-26, 0, 2)
 
 @one_blas_thread()
 def select_ridge_by_loop(problem: Problem, rows: Block) -> float:
-    """Return the ridge whose closed loops follow held-out parts of the rows best.
+    """Return the ridge with the smallest closed-loop errors on held-out blocks.
 
-    Each part is held out in turn: for every ridge a readout is trained on the other parts, and
-    forecasts within the part are compared with the targets.
+    The last blocks are held out in turn. For every ridge, a readout is trained on the other blocks,
+    and forecasts within the held-out block are compared with the targets.
     """
     blocks = _cut(rows)
     first, *others = blocks
@@ -100,7 +100,7 @@ def _cut(rows: Block) -> list[Block]:
 def _windows(problem: Problem, block: Block) -> Iterator[tuple[int, int, int, Array]]:
     """Yield windows of a block as (series, start, stop, state before the start).
 
-    Windows are half as long as the block, and start at equal distances.
+    Windows are half as long as the block, with evenly spaced starts.
     """
     numbers = [i for i, (start, stop) in enumerate(block) if stop - start >= LEAST]
     per_series = max(1, WINDOWS // max(1, len(numbers)))

@@ -1,4 +1,4 @@
-"""The trained network: a reservoir with its readout."""
+"""Trained networks: a reservoir with its readout."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class LinearModel:
     ----------
     reservoir : Reservoir
     W_out : array (N', D_out)
-        Rows [1, y(t−1), r], the first two according to the flags.
+        Rows [1, y(t−1), r]. The flags determine whether it has the first two parts.
     readout_bias, output_to_readout : bool
         True if W_out has a row for the constant, and rows for y(t−1).
     basis : Basis, optional
@@ -79,7 +79,7 @@ class LinearModel:
     certificate : Certificate or Reduction, optional
         Differences between a converted or reduced network and the original.
     output_range : OutputRange, optional
-        Range of the training targets, beyond which forecasts of a network with features end.
+        Range of the training targets. Forecasts of a network with features end outside of it.
     device : str, optional
         Device of results if no argument is a tensor; None for NumPy arrays.
 
@@ -135,7 +135,7 @@ class LinearModel:
                 check_shape(bound, name, (self.D_out,), ", one number for each output")
 
     def check(self) -> None:
-        """Raise if numbers of a file are outside the range of the model's dtype."""
+        """Raise if numbers from a file are outside the range of the model's dtype."""
         check_range(self.W_out, "W_out", self.reservoir.dtype)
         for name, scaling in (("inputs", self.inputs), ("outputs", self.outputs)):
             if scaling is not None:
@@ -144,7 +144,7 @@ class LinearModel:
 
     @classmethod
     def of(cls, problem: AbstractProblem, weights: Array) -> LinearModel:
-        """Return the network of a problem with the weights (N', D_out) that solve it."""
+        """Return the network of a problem with its solution, the weights (N', D_out)."""
         return cls(
             problem.reservoir,
             np.ascontiguousarray(weights, problem.reservoir.dtype),
@@ -158,7 +158,7 @@ class LinearModel:
     def problem(
         self, inputs: list[Array], outputs: list[Array], penalty: Penalty, starts: list[Any]
     ) -> Problem:
-        """Return the problem of training it further, on series in the caller's units."""
+        """Return the problem of further training on series in the caller's units."""
         targets, observed = fill_missing([self.from_user(y) for y in outputs])
         return Problem(
             reservoir=self.reservoir,
@@ -195,22 +195,22 @@ class LinearModel:
 
     @property
     def closed(self) -> bool:
-        """True if the output is fed back, to the reservoir or the readout."""
+        """True if the output is fed back to the reservoir or the readout."""
         return self.reservoir.W_fb is not None or self.output_to_readout
 
     @property
     def can_forecast(self) -> bool:
-        """True if the first inputs can be the outputs, or if there are no inputs but feedback."""
+        """True if outputs can be used as the first inputs, or if the only input is feedback."""
         return self.D_in >= self.D_out or (self.D_in == 0 and self.closed)
 
     def need_states(self, what: str) -> None:
-        """Raise if the readout is applied to features, for which ``what`` is not available."""
+        """Raise if the readout uses features, for which ``what`` is not available."""
         if self.reservoir.features is not None:
             raise ValueError(f"{what} is not available with features or a delay line.")
 
     @cached_property
     def readout(self) -> kernels.Readout:
-        """W_out in the parts that the kernels use."""
+        """W_out, split into the parts that the kernels use."""
         W_out = np.asarray(self.W_out, self.reservoir.dtype)
         D = self.D_out
         head = int(self.readout_bias)
@@ -236,10 +236,10 @@ class LinearModel:
     def inference(self, series: int | Array) -> str:
         """Return the method of ``predict`` for a series (T, D_in), or for a number of steps.
 
-        "closed loop" is step by step on its own output, "scan" step by step with a fused readout,
-        and "convolution" uses the impulse response, at a cost that does not depend on the units.
-        A series with a spike is scanned, because a convolution would spread the rounding error of
-        the spike over the steps around it.
+        "closed loop" runs step by step on its own output, "scan" runs step by step with a fused
+        readout, and "convolution" uses the impulse response, at a cost that does not depend on the
+        number of units. A series with a spike is scanned, because a convolution would spread the
+        rounding error of the spike to neighbouring steps.
         """
         if self.closed:
             return "closed loop"
@@ -255,7 +255,7 @@ class LinearModel:
         return "convolution" if fast else "scan"
 
     def zero_state(self) -> State:
-        """Return the initial state r(0) = 0, y(0) = 0, where y is 0 in the network's own units."""
+        """Return the initial state r(0) = 0, y(0) = 0, with y in the network's own units."""
         y = np.zeros(self.D_out, self.reservoir.dtype)
         return State(self.reservoir.zero_state(), self.to_user(y))
 
@@ -283,7 +283,7 @@ class LinearModel:
         return u if self.inputs is None else self.inputs.forward(u)
 
     def to(self, device: Any) -> LinearModel:
-        """Return the same network with a default torch device for its results.
+        """Return the network with a default torch device for its results.
 
         The weights stay on the host, so a saved network can be loaded anywhere.
         """
@@ -295,9 +295,9 @@ class LinearModel:
 
     @one_blas_thread()
     def matrices(self, basis: str = "neuron") -> Matrices:
-        """Return all weights in the ``"neuron"`` basis, or in the basis in use, ``"work"``.
+        """Return all weights in the ``"neuron"`` basis or in the working basis, ``"work"``.
 
-        With standardisation they apply to standardised columns.
+        With standardisation, the weights apply to standardised columns.
         """
         r = self.reservoir
         check_known(basis, "basis", ("neuron", "work"))
@@ -343,9 +343,9 @@ class LinearModel:
         return_state : bool
             Return ``(outputs, state)`` instead, with the state at the end of each series.
         progress : callable (done, total), optional
-            Called with numbers of steps several times per second. It does not change the results.
+            Called several times per second with numbers of steps. It does not change the results.
         """
-        if self.closed and y_previous is None:  # sequential, so a device would not help
+        if self.closed and y_previous is None:  # sequential, so a device would not be faster
             X = to_host(X)
         series, container = as_series(X, "X", self.D_in, self.reservoir.dtype)
         return predict_series(
@@ -373,7 +373,7 @@ class LinearModel:
         context : array (T, D_in), or several of them, optional
             The series so far. A 3-D array or a list contains several series.
         inputs : array (horizon, D_known), optional
-            Further input columns that are known ahead, as in ``LinearESN.forecast``.
+            Further input columns that are known in advance, as in ``LinearESN.forecast``.
         state : State, optional
             Start from this state instead of a context.
         interval : float, optional
@@ -412,9 +412,9 @@ class LinearModel:
         state : State, optional
             Initial state, zero by default.
         forgetting : float
-            In ]0, 1]: a row k steps back has the weight forgetting^k.
+            Forgetting factor in ]0, 1]. The weight of a row k steps ago is forgetting^k.
         penalize_bias : bool
-            Apply the ridge to the constant of the readout too.
+            If True, the ridge also penalises the constant of the readout.
         """
         check_rates(ridge, forgetting)
         free = int(self.readout_bias and not penalize_bias)
@@ -437,8 +437,8 @@ class LinearModel:
         ``tol`` times the standard deviation of y. The last fifth of each series is held out, and
         must meet ``tol`` as well.
 
-        Eigenvalues and weights are new. The gain of a constant bias, the scaling and the feedback
-        of the output stay the same; the neuron basis is lost.
+        The eigenvalues and weights change. The gain of a constant bias, the scaling and the output
+        feedback stay the same. The neuron basis is lost.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Online runs: the state of a network, and the checked inputs of its next step."""
+"""Online runs: the state of a network, and validation of the inputs of its next step."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def as_state(model: LinearModel, state: Any, name: str = "initial_state") -> Sta
     except (TypeError, ValueError):
         expected = "a pair (r, y), as predict(return_state=True) returns"
         raise bad_argument(name, state, expected) from None
-    with np.errstate(over="ignore"):  # overflow is not finite, which is checked below
+    with np.errstate(over="ignore"):  # infinite values are reported below
         r, y = (part.astype(model.reservoir.dtype, copy=False) for part in (r, y))
     if r.shape != (model.units,) or y.shape != (model.D_out,):
         expected = f"(r, y) of shapes ({model.units},) and ({model.D_out},)"
@@ -62,7 +62,7 @@ def as_state(model: LinearModel, state: Any, name: str = "initial_state") -> Sta
 
 
 def initial_states(model: LinearModel, states: Any, count: int, kind: str) -> list[State | None]:
-    """Return one initial state per series, None for zero."""
+    """Return one initial state per series, with None for zero."""
     if states is None:
         return [None] * count
     states = [states] if kind == "single" else list(states)
@@ -75,9 +75,9 @@ def initial_states(model: LinearModel, states: Any, count: int, kind: str) -> li
 class OnlineRun:
     """A model that runs step by step, with checked inputs in preallocated buffers.
 
-    ``_drive`` (D,) holds the parts of [u, 1, y(t−1)] that the reservoir has, in the network's own
+    ``_drive`` (D,) holds the parts of [u, 1, y(t−1)] that the reservoir uses, in the network's own
     units; ``_before`` (D_out,) holds y(t−1). Labels of rows must equal ``feature_names`` or
-    ``output_names`` if these are known.
+    ``output_names``, if these are known.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class OnlineRun:
     def _fill(self, u: Any, y_previous: Any) -> None:
         """Fill the buffers with an input row and y(t−1), by default the last output.
 
-        NaN and infinity are not checked here, because they show in the output.
+        NaN and infinity are not checked here, because they propagate to the output.
         """
         model = self._model
         if u is not None or self._u.size:
@@ -173,7 +173,7 @@ class OnlineRun:
 
 
 def check_labels(name: str, labels: Sequence[Any] | None, known: Sequence[str] | None) -> None:
-    """Raise if labels, all of them strings, differ from the known ones."""
+    """Raise if all labels are strings and differ from the known ones."""
     if labels is None or known is None or not all(isinstance(label, str) for label in labels):
         return
     if list(labels) != list(known):
@@ -202,7 +202,7 @@ def _checked_names(names: Sequence[str] | None, name: str, count: int) -> list[s
 
 def _as_row(value: Any, columns: int, name: str, names: Sequence[str] | None) -> Array:
     """Return real numbers (columns,) or (), from an array, list, pandas row, frame or mapping."""
-    # Lists have an attribute "index" as well, a method.
+    # Lists also have an attribute "index", which is a method.
     if not isinstance(value, (np.ndarray, list, tuple)):
         value = _without_labels(value, name, names)
     try:
@@ -218,7 +218,7 @@ def _as_row(value: Any, columns: int, name: str, names: Sequence[str] | None) ->
 
 
 def _without_labels(value: Any, name: str, names: Sequence[str] | None) -> Any:
-    """Return the numbers of a pandas row, a frame of one row, or a mapping, after label checks."""
+    """Check the labels of a pandas row, a frame of one row or a mapping; return its numbers."""
     labels = column_labels(value)
     if labels is not None:
         numbers = np.asarray(value)

@@ -1,4 +1,4 @@
-"""Predictions: outputs and states of a model for series, and its state at their ends."""
+"""Predictions: outputs and states of a model for given series."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def predict_series(
     progress: Report | None = None,
     posterior: Posterior | None = None,
 ) -> Any:
-    """Return the outputs of checked series, in their container.
+    """Return the outputs of validated series, in their container.
 
     With a ``posterior``, also return standard deviations, and with ``return_state``, the state at
     the end of each series.
@@ -61,7 +61,7 @@ def predict_series(
 def _run_stack(
     model: LinearModel, stack: list[Array], starts: Sequence[State | None]
 ) -> tuple[tuple[Array, ...], tuple[State, ...]]:
-    """Return the outputs of a stack on a device, computed in one run, and the last states."""
+    """Return the outputs of a stack of series on a device, and the last states."""
     states = [model.zero_state() if start is None else start for start in starts]
     state = State(*(np.stack(parts) for parts in zip(*states, strict=True)))
     outputs, last = run(model, stack[0], None, state)
@@ -114,7 +114,7 @@ def _run_open(
     if reservoir.features is not None:
         rows, W_out = _rows(model, u, before, r), np.asarray(model.W_out, np.float64)
         for piece in (progress or Progress()).pieces(len(u)):
-            # Chunks divide pieces, so that no sum depends on the pieces.
+            # The chunk size divides the piece size, so that sums do not depend on the pieces.
             for first, X in rows.chunks(piece.start, piece.stop, UNIT // 16, [r]):
                 out[first : first + len(X)] = X @ W_out
         check_finite(model, out)
@@ -144,8 +144,8 @@ def deviations(
 ) -> Array:
     """Return the standard deviations (T, D_out) of the outputs of one series.
 
-    They include the noise of a step and the uncertainty of the weights. A model with feedback
-    needs ``y_previous``. Rows are computed in chunks and cost O(N'²) each.
+    They include the one-step noise and the uncertainty of the weights. A model with feedback needs
+    ``y_previous``. Rows are computed in chunks and cost O(N'²) each.
     """
     reservoir, start = model.reservoir, model.zero_state() if state is None else state
     before = None if y_previous is None else model.from_user(y_previous)

@@ -27,14 +27,14 @@ STEPS = 2000
 """Length of the probe series in steps."""
 
 MARGIN = 4.0
-"""Smallest ratio of ``tol`` to the rounding error of the network itself."""
+"""Smallest ratio of ``tol`` to the rounding error of the original network."""
 
 LARGEST_LOOP = 1200
-"""Largest number of states for which the closed loop of the original is computed, O(N³)."""
+"""Maximum number of states for the closed loop of the original, which costs O(N³)."""
 
 IN_LOOP = 1e-13
-"""Fraction of the largest state above which a state counts in a closed loop. The rounding errors
-of smaller states would be amplified."""
+"""Fraction of the largest state below which states are left out of a closed loop, because their
+rounding errors would be amplified."""
 
 
 @one_blas_thread()
@@ -47,7 +47,7 @@ def reduce(
 ) -> tuple[LinearModel, Array]:
     """Return a smaller network with its certificate, and the map (N, k) to its states.
 
-    The arguments are those of ``LinearModel.reduce``; ``evidence`` holds statistics of training.
+    The arguments are those of ``LinearModel.reduce``; ``evidence`` holds training statistics.
     """
     _check(model, units, tol)
     weighting = select_weighting(model, data, evidence)
@@ -94,7 +94,7 @@ def reduce(
 
 
 def check_reducible(reservoir: Reservoir, name: str) -> None:
-    """Raise unless networks with a reservoir can be reduced; ``name`` is the user's argument."""
+    """Raise unless networks with this reservoir can be reduced; ``name`` is the argument name."""
     if not isinstance(reservoir.transition, Diagonal):
         got = Words(f"a matrix in {reservoir.transition.name} form")
         raise bad_argument(name, got, "eigenvalues, or a matrix in diagonal form")
@@ -134,7 +134,7 @@ def _check_rounding(model: LinearModel, space: StateSpace, tol: float) -> None:
 
 
 def select_modes(weighting: Weighting, units: int) -> TruncatedSystem:
-    """Return the system of an order, or of the next below with usable eigenvectors.
+    """Return the system of order ``units``, or of the next lower order with usable eigenvectors.
 
     The order is limited by the number of states that are not rounding errors.
     """
@@ -150,8 +150,8 @@ def _smallest_order(
 ) -> tuple[Weighting, TruncatedSystem]:
     """Return the system of the smallest order whose error is at most ``tol``.
 
-    Rows that distinguish too few states are tried again with states ordered as for all inputs, so
-    that the weighting in use is returned too.
+    If the rows distinguish too few states, the search is repeated with the states ordered as for
+    all inputs, so the weighting in use is also returned.
     """
     balanced, least = weighting.balanced, weighting.least
     most = balanced.order if units is None else min(units, balanced.order)
@@ -201,9 +201,9 @@ def _probe_drive(model: LinearModel) -> Array:
 
 
 def _loop_radii(space: StateSpace, small: LinearModel) -> tuple[float | None, float | None]:
-    """Return the spectral radii of the closed loops before and after, None if unknown.
+    """Return the spectral radii of the original and reduced closed loops, None if unknown.
 
-    The loop of the original is computed from the states that matter, which are far fewer than N.
+    The loop of the original is computed from its significant states, which are far fewer than N.
     """
     model, system = space.model, space.system
     if not model.can_forecast:

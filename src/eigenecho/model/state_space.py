@@ -1,12 +1,12 @@
-"""A model as a linear system between inputs and outputs, and the model of a smaller system.
+"""Conversion of a model to a linear system, and of a smaller system to a model.
 
 A constant bias drives the reservoir to a steady state r∞ = bias (I − Λ)⁻¹. The deviation
 d = r − r∞ does not depend on the bias:
 
     d(t) = d(t−1) Λ + u(t) W_in + y(t−1) W_fb,   y(t) = [1, y(t−1), d(t)] W_out + r∞ C,   d(0) = −r∞
 
-So a bias is one impulse before the first step, through an input column r∞. The offset r∞ C is kept
-as it is: the gain of the constant is exact, whatever is truncated.
+So a bias is equivalent to an impulse before the first step, through an input column r∞. The offset
+r∞ C is not changed, so the gain of the constant is exact for any truncation.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class StateSpace:
     """A model in double precision, as a system from [u, y(t−1), impulse] to y / scale.
 
-    ``rest`` is r∞ (N,), None without a bias. ``scale`` (D_out,) holds the units of the outputs.
+    ``rest`` is r∞ (N,), or None without a bias. ``scale`` (D_out,) holds the units of the outputs.
     """
 
     model: LinearModel
@@ -72,7 +72,7 @@ class StateSpace:
         return out + readout.offset
 
     def with_modes(self, reduced: TruncatedSystem) -> LinearModel:
-        """Return the model of a smaller system, with an offset that keeps a constant's gain."""
+        """Return the model of a smaller system, with an offset that keeps the gain of constants."""
         model, C = self.model, reduced.system.C * self.scale
         W_in, _, W_fb = model.reservoir.weights(lambda A: A @ reduced.states)
         bias, head = None, model.W_out[: len(model.W_out) - model.units]

@@ -39,7 +39,7 @@ class StoredStream:
 @stands_for(Learner)
 @dataclass(frozen=True, eq=False)
 class StoredLearner(StoredStream):
-    """The arguments of a ``Learner``; with ``neurons`` the basis of the penalty is the model's."""
+    """The arguments of a ``Learner``; with ``neurons``, the penalty uses the basis of the model."""
 
     training_state: TrainingState
     penalty: Penalty
@@ -63,5 +63,5 @@ class StoredLearner(StoredStream):
 
 
 def with_basis(penalty: Penalty, model: LinearModel, neurons: bool) -> Penalty:
-    """Return a penalty with the basis of a model if it penalises ``neurons``."""
+    """Return the penalty, with the basis of the model if ``neurons`` is True."""
     return replace(penalty, basis=model.need_basis() if neurons else None)

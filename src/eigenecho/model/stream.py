@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class Stream(OnlineRun):
-    """A model that runs online, O(N) per step. Streams of one model are independent.
+    """A model that runs online, in O(N) per step. Streams of one model are independent.
 
-    The outputs are a function of the model, the state and the inputs, bit for bit: a stream that
-    was copied, or saved and loaded in another process, continues like the original. They agree
-    with ``predict``, which sums in another order, up to rounding.
+    The outputs depend only on the model, the state and the inputs, bit for bit: a stream that was
+    copied, or saved and loaded in another process, continues like the original. They agree with
+    ``predict`` up to rounding, because it sums in another order.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class Stream(OnlineRun):
 
         A row may be a pandas Series, a frame of one row or a dict; its labels must equal the
         columns that the model was fitted on, in the same order, as in ``predict``. A model with
-        feedback uses its last output, or ``y_previous`` if it is given. After an error the stream
+        feedback uses its last output, or ``y_previous`` if it is given. If a step fails, the stream
         is unchanged.
         """
         if not isinstance(u, np.ndarray) and (is_tensor(u) or is_tensor(y_previous)):
@@ -97,10 +97,10 @@ class Stream(OnlineRun):
 
     @takes_tensors
     def run(self, rows: Any, *, y_previous: Any = None) -> Array:
-        """Take input rows (T, D_in) and return the outputs (T, D_out) of T steps, bit for bit.
+        """Take input rows (T, D_in) and return outputs (T, D_out), bit-identical to T steps.
 
-        Row t of ``y_previous`` (T, D_out) replaces the output before it. After an error the stream
-        is unchanged.
+        Row t of ``y_previous`` (T, D_out) replaces the output of step t−1. If a step fails, the
+        stream is unchanged.
         """
         model, reservoir = self._model, self._model.reservoir
         check_labels("rows", column_labels(rows), self.feature_names)

@@ -25,33 +25,32 @@ RUN = 16
 """Rounding error of a run, in units of EPS times the amplitude of the modes."""
 
 HELD_OUT = 0.2
-"""Fraction of rows at the end of each series that is held out, and must meet ``tol`` as well."""
+"""Fraction of each series, at its end, that is held out and must also meet ``tol``."""
 
 ROWS_FLOOR = 1e-13
-"""Fraction of the largest singular value that is rounding error, for rows in chunks."""
+"""Rounding error of singular values, relative to the largest, for rows in chunks."""
 
 SUMS_FLOOR = 1e-7
-"""Fraction of the largest singular value that is rounding error, for sums of products."""
+"""Rounding error of singular values, relative to the largest, for sums of products."""
 
 CONSTANT = 1e-11
-"""Fraction of the level below which a deviation of the targets is rounding error."""
+"""Fraction of the level below which deviations of the targets are rounding errors."""
 
 SUMS_ROUNDING = 64 * EPS
-"""Fraction of squares below which the difference of their sums is rounding error."""
+"""Fraction of sums of squares below which their differences are rounding errors."""
 
 TYPICAL_ERROR, TYPICAL_BOUND = 0.25, 3.0
-"""Typical ratio of measured errors, and of bounds, to the root of the truncated squared values."""
+"""Typical ratios of measured errors, and of bounds, to ``BalancedSystem.cut_off``."""
 
 
 @dataclass(frozen=True, eq=False)
 class Weighting:
-    """An error measure of smaller systems.
+    """An error measure for reduced systems.
 
     ``space`` is the system to reduce, and ``balanced`` has its states in order of importance.
-    ``least`` and ``expected`` (k + 1,) are estimates for the orders 0 … k, used to try few of them:
-    a lower limit, and errors that probably decrease like the true ones. ``details`` returns the
-    errors of a smaller system as fields of the certificate. ``remedy`` is for an error that no
-    order attains.
+    ``least`` and ``expected`` (k + 1,) are a lower limit and an estimate of the errors of orders
+    0 … k, so that few orders need to be tried. ``details`` returns the errors of a reduced system
+    as certificate fields. ``remedy`` is the advice in the error message if no order meets ``tol``.
     """
 
     name: str
@@ -70,7 +69,7 @@ class Weighting:
     def in_white_order(self) -> Weighting:
         """Return the measure with states ordered as for all inputs, without a lower limit.
 
-        It can give smaller errors if rows distinguish few states.
+        This order can give smaller errors if the rows distinguish few states.
         """
         balanced = self.space.balanced
         least, expected = np.zeros(balanced.order + 1), TYPICAL_ERROR * balanced.cut_off
@@ -78,7 +77,7 @@ class Weighting:
 
 
 def select_weighting(model: LinearModel, data: Any, evidence: GroupEvidence | None) -> Weighting:
-    """Return the weighting of given rows, else of the training rows, else of all inputs."""
+    """Return the weighting by ``data``, or by training ``evidence``, or else by all inputs."""
     if data is not None:
         return _weight_rows(model, data)
     if evidence is not None:
@@ -87,18 +86,18 @@ def select_weighting(model: LinearModel, data: Any, evidence: GroupEvidence | No
 
 
 def _weight_all_inputs(model: LinearModel) -> Weighting:
-    """Return the weighting of all inputs equally: ‖y − ŷ‖₂ ≤ tol ‖G‖∞ ‖u‖₂."""
+    """Return the weighting with all inputs equal: ‖y − ŷ‖₂ ≤ tol ‖G‖∞ ‖u‖₂."""
     space = StateSpace.of(model)
     system, balanced, frequencies = space.system, space.balanced, space.system.frequencies
     response = system.response(frequencies)
-    # This is a lower bound of ‖G‖∞, so that errors relative to it are not underestimated.
+    # This is a lower bound on ‖G‖∞, so that errors relative to it are not underestimated.
     gain = largest_gain(response[:, : space.n_inputs])
     if balanced.order and not gain > 0:
         raise bad_argument("model", Words("zero gain"), "a network that its inputs affect")
     bounds = balanced.tails[: balanced.order + 1] / (gain or 1.0)
 
     def details(reduced: TruncatedSystem) -> dict[str, Any]:
-        """Return the bound, or the largest difference of gains if rounding makes it larger."""
+        """Return the bound, or the largest difference of gains if rounding makes that larger."""
         bound = balanced.tails[reduced.system.units]
         measured = largest_gain(response - reduced.system.response(frequencies))
         rounding = RUN * EPS * (system.amplitude + reduced.system.amplitude)
@@ -109,9 +108,9 @@ def _weight_all_inputs(model: LinearModel) -> Weighting:
 
 
 def _weight_rows(model: LinearModel, data: Any) -> Weighting:
-    """Return the weighting of X, or of (X, y), where y sets the scale and drives feedback.
+    """Return the weighting by the rows of X or (X, y), where y sets the scale and drives feedback.
 
-    Errors are measured, also on the rows that are held out.
+    Errors are measured on the rows in use and on held-out rows.
     """
     inputs, targets = _read(model, data)
     space = StateSpace.of(model)
@@ -131,7 +130,7 @@ def _weight_rows(model: LinearModel, data: Any) -> Weighting:
     cuts = [len(drive) - round(HELD_OUT * len(drive)) for drive in drives]
 
     def details(reduced: TruncatedSystem) -> dict[str, Any]:
-        """Return the largest RMS error of any output on the rows used, and on those held out."""
+        """Return the largest RMS error of any output on the rows in use, and on held-out rows."""
         small = StateSpace.of(space.with_modes(reduced))
         pairs = zip(drives, outputs, strict=True)
         residuals = [small.outputs(drive) / scale - y for drive, y in pairs]
@@ -142,7 +141,7 @@ def _weight_rows(model: LinearModel, data: Any) -> Weighting:
         return {"promise": promise, "rows_error": used, "held_out_error": known}
 
     balanced = balance(space.system, partial(_deviations, space, drives, cuts), ROWS_FLOOR)
-    # Runs hardly ever fall below half the error of projections of the rows.
+    # Measured errors are hardly ever below half the projection error of the rows.
     least, expected = 0.5 * balanced.left_out, TYPICAL_ERROR * balanced.cut_off
     remedy = "Give more rows, or a larger tol."
     return Weighting("rows", space, balanced, least, expected, details, remedy)
@@ -161,12 +160,12 @@ def _deviations(space: StateSpace, drives: list[Array], cuts: list[int]) -> Iter
 
 
 def _weight_training_rows(model: LinearModel, evidence: GroupEvidence) -> Weighting:
-    """Return the weighting of training rows [1, y(t−1), r], of which XᵀX is known.
+    """Return the weighting by training rows [1, y(t−1), r], whose XᵀX is known.
 
-    Rows of a factor of XᵀX become deviations from the steady state, and errors are bounds. The
-    start of a series, −r∞, is one more row. It is counted once, because the number of series is not
-    known from statistics. Without a constant column they do not hold Σ r either, and dᵀd ≤ 2 rᵀr +
-    2 r∞ᵀr∞ bounds the sum of the deviations d = r − r∞.
+    Rows of a factor of XᵀX are converted to deviations from the steady state, and errors are
+    bounds. The start of a series, −r∞, is one more row. It is counted once, because the statistics
+    do not include the number of series. Without a constant column they do not include Σ r either,
+    and dᵀd ≤ 2 rᵀr + 2 r∞ᵀr∞ bounds the sum of the deviations d = r − r∞.
     """
     statistics = evidence.statistics
     root = np.sqrt(max(statistics.rows, 1))
@@ -198,11 +197,11 @@ def _weight_training_rows(model: LinearModel, evidence: GroupEvidence) -> Weight
 
 
 def _target_deviation(model: LinearModel, evidence: GroupEvidence) -> Array:
-    """Return the deviation of the training targets, (D_out,); about zero without a constant."""
+    """Return the standard deviation of training targets (D_out,), or the RMS without a constant."""
     statistics, mean = evidence.statistics, np.zeros_like(evidence.weights)
     if model.readout_bias:
         mean[0] = statistics.XtY[0] / statistics.rows
-    # Residuals of the mean are exact; squares of a level far from zero would hide them.
+    # Residuals from the mean are exact; squares of a level far from zero would hide them.
     variance = np.diag(evidence.scatter_with(mean)) / statistics.rows
     level = mean[0] ** 2
     rounding = CONSTANT**2 * level
@@ -213,7 +212,7 @@ def _target_deviation(model: LinearModel, evidence: GroupEvidence) -> Array:
 
 
 def _largest_rms(parts: Sequence[Array]) -> float:
-    """Return the largest RMS of any output: NaN without rows, infinite after an overflow."""
+    """Return the largest RMS of any output; NaN without rows, infinite after an overflow."""
     rows = np.concatenate(parts)
     if not len(rows):
         return float("nan")
@@ -222,7 +221,7 @@ def _largest_rms(parts: Sequence[Array]) -> float:
 
 
 def _read(model: LinearModel, data: Any) -> tuple[list[Array], list[Array] | None]:
-    """Return series of inputs and, if they are given, of targets, in the caller's units."""
+    """Return series of inputs and, if given, of targets, in the caller's units."""
     X, y = data if isinstance(data, tuple) and len(data) == 2 else (data, None)
     if X is None and model.D_in:
         got = Words("no inputs")

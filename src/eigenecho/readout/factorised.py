@@ -1,4 +1,4 @@
-"""One factorisation of the states that serves every ridge and every input scaling."""
+"""A factorisation of the states that is shared by all ridges and input scalings."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ if TYPE_CHECKING:
 EPS = float(np.finfo(np.float64).eps)
 
 HUGE = 1e300
-"""A ridge so large that states have no weight, however large their squares are."""
+"""Largest ridge in use. The weights of the states vanish, however large the states are."""
 
 
 @dataclass(frozen=True, eq=False)
 class Factorisation:
-    """Ridge solutions at O(N) for each ridge α and state scale s.
+    """Factorised states, which give ridge solutions in O(N) for each ridge α and state scale s.
 
-    Rows split into a few head columns H (the bias, y(t−1)) and states R. Scaling the inputs
-    scales R by s; with v = s w that is a penalty β = α / s² on v. In the coordinates L v, with
-    R L⁻¹ = U diag(S) Vᵀ, the best v for given head weights h gives a target z the penalised error
+    Rows consist of a few head columns H (the bias, y(t−1)) and states R. Scaling the inputs scales
+    R by s, which is equivalent to a penalty β = α / s² on v = s w. In the coordinates L v, with
+    R L⁻¹ = U diag(S) Vᵀ, the penalised error of a target z for the best v is
 
         z (I − U f Uᵀ) z,   f = S² / (S² + β)
 
-    so h solves a small system, and L v = V diag(S / (S² + β)) Uᵀ(Y − H h). Everything is written
-    with 1 − f = β / (S² + β), which does not cancel if a head column is nearly a state.
+    so h solves a small system, and L v = V diag(S / (S² + β)) Uᵀ(Y − H h). All formulas use
+    1 − f = β / (S² + β), which avoids cancellation if a head column is nearly equal to a state.
 
-    Head columns that are nearly parallel, such as 1 and a y(t−1) far from 0, would lose their
-    difference in HᵀH. So if H itself is known, h is the least-squares solution of the rows
+    In HᵀH, the difference of nearly parallel head columns, such as 1 and a y(t−1) far from 0, would
+    be lost to rounding. So if H itself is known, h is the least-squares solution of
 
         [H across U; √(1 − f) UᵀH; √α] h = [Y across U; √(1 − f) UᵀY; 0]
 
-    A free bias is projected out of the states before they are factorised, whatever α and s, so
-    that the solution is unique even if α = 0 and the bias is a sum of states.
+    An unpenalised bias is always projected out of the states before they are factorised, so that
+    the solution is unique even if α = 0 and the bias is a sum of states.
 
-    ``S`` (N,) and ``V`` (N, N) are singular values and right vectors of the states; ``UtH`` (N, k)
-    and ``UtY`` (N, D_out) head and targets along them, ``HtH`` (k, k) and ``HtY`` (k, D_out)
-    products of the components orthogonal to U. ``across`` are the roots H and Y of these products,
-    if they come from rows and there are several head columns. States are H ``lean`` (k, N) + the
-    factorised ones; rows of ``lean`` are zero except for a free bias. ``head_penalty`` (k,) is 1
-    for head columns that the ridge penalises. Without a ridge, directions with S² up to ``cutoff``
-    are noise.
+    ``S`` (N,) and ``V`` (N, N) are the singular values and right singular vectors of the states.
+    ``UtH`` (N, k) and ``UtY`` (N, D_out) are the components of head and targets along U, and
+    ``HtH`` (k, k) and ``HtY`` (k, D_out) the products of the components orthogonal to U. ``across``
+    holds factors H and Y of these products, if the rows are known and there are several head
+    columns. The states are H ``lean`` (k, N) plus the factorised states; only the row of ``lean``
+    for an unpenalised bias is nonzero. ``head_penalty`` (k,) is 1 for penalised head columns.
+    Without a ridge, directions with S² up to ``cutoff`` are treated as rounding errors.
     """
 
     penalty: Penalty
@@ -67,7 +67,7 @@ class Factorisation:
     def weights(self, ridge: float, scale: float = 1.0) -> Array:
         """Return weights (N', D_out) for states times ``scale``, to be applied to unscaled states.
 
-        They have minimum norm if the ridge does not determine them.
+        If the solution is not unique, the weights have minimum norm.
         """
         h, v = self._coordinates(np.array([ridge]), np.array([scale]))
         w = self.penalty.unroot(self.V @ v[:, 0])
@@ -76,7 +76,7 @@ class Factorisation:
     def corrections(self, gradient: Array, ridges: Array, scales: Array) -> Array:
         """Return (XᵀX + penalty)⁻¹ gradient for C pairs (α, s) > 0 and C gradients (N', C, D_out).
 
-        Coordinates are those of ``weights``: for unscaled states, penalised by α / s².
+        As in ``weights``, the coordinates are for unscaled states, penalised by α / s².
         """
         k = len(self.HtY)
         g, beta = gradient[:k], _beta(ridges, scales)
@@ -113,7 +113,7 @@ class Factorisation:
         S = self.S[:, None]
         beta = _beta(ridges, scales)
         denominator = S**2 + beta
-        # With a ridge, however small, the solution is unique: nothing is cut off.
+        # With a ridge, however small, the solution is unique, so no direction is dropped.
         kept = (denominator > self.cutoff) | (beta > 0)
         gain = np.divide(S, denominator, out=np.zeros_like(denominator), where=kept)
         left = np.divide(beta, denominator, out=np.ones_like(denominator), where=kept)
@@ -122,7 +122,7 @@ class Factorisation:
         return h, gain[:, :, None] * across
 
     def _head(self, ridges: Array, left: Array) -> Array:
-        """Return head weights (k, C, D_out), given the shares 1 − f of each ridge, (N, C)."""
+        """Return head weights (k, C, D_out), given 1 − f for each ridge, (N, C)."""
         if self.across is None:
             A = self.HtH + np.einsum("nc,ni,nj->cij", left, self.UtH, self.UtH)
             A = A + ridges[:, None, None] * np.diag(self.head_penalty)
@@ -141,7 +141,7 @@ class Factorisation:
 
 
 def _beta(ridges: Array, scales: Array) -> Array:
-    """Return β = α / s², limited to a number that also suppresses all states."""
+    """Return β = α / s², limited to ``HUGE``, which also suppresses all states."""
     with np.errstate(over="ignore"):
         return np.minimum(ridges / scales**2, HUGE)
 
@@ -160,7 +160,7 @@ def _symmetric_solve(A: Array, c: Array) -> Array:
 
 
 def _sizes(columns: Array) -> Array:
-    """Return the norm of each column; 1 for zero columns."""
+    """Return the norm of each column, or 1 for zero columns."""
     size = np.linalg.norm(columns, axis=0)
     return np.where(size > 0, size, 1.0)
 
@@ -170,7 +170,7 @@ def factorise_sums(
 ) -> Factorisation:
     """Factorise XᵀX = ``G`` and XᵀY = ``c`` of some rows, for any ridge and state scale.
 
-    The head are the first columns, by default the unpenalised bias where there is one.
+    The first ``head`` columns are the head, by default only an unpenalised bias.
     """
     k, lean, head_penalty = _head_of(penalty, head)
     free = slice(penalty.free if rows else 0)
@@ -215,7 +215,7 @@ def factorise_rows(
 
 
 def _head_of(penalty: Penalty, head: int | None) -> tuple[int, Array, Array]:
-    """Return the number k of head columns, zeros (k, N) and which of them are penalised (k,)."""
+    """Return the number k of head columns, zeros (k, N), and 1 for penalised head columns (k,)."""
     k = penalty.free if head is None else head
     head_penalty = np.ones(k)
     head_penalty[: penalty.free] = 0.0

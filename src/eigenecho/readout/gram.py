@@ -1,4 +1,4 @@
-"""Statistics that are sums of products of rows: normal equations, and residuals."""
+"""Sums of products of rows: the normal equations, and statistics of residuals."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from eigenecho.readout.statistic import Accumulator, Residuals
 from eigenecho.types import Array, Count
 
 LARGEST = 1e300
-"""Sums of squares from which further products overflow."""
+"""Largest sum of squares; products of larger numbers may overflow."""
 
 
 @dataclass(frozen=True, eq=False)
 class Gram(Accumulator):
-    """XᵀX (N', N'), XᵀY (N', D_out) and the number of rows they were summed over."""
+    """XᵀX (N', N') and XᵀY (N', D_out), and the number of rows in these sums."""
 
     XtX: Array
     XtY: Array
     rows: Count
     is_exact: ClassVar[bool] = False
-    """True if the statistic keeps all digits of the rows, so that residuals follow from it."""
+    """True if the statistic keeps all digits of the rows, so that it determines residuals."""
 
     def check(self) -> None:
         """Raise if the parts, which may come from a file, are inconsistent."""
@@ -70,20 +70,20 @@ class Gram(Accumulator):
 
     @property
     def overflows(self) -> bool:
-        """True if squares of the rows are beyond the range of floating point."""
+        """True if squares of the rows overflow."""
         return not (self.XtX.max() < LARGEST and self.XtX.min() > -LARGEST)
 
     def factorise(self, penalty: Penalty, head: int | None = None) -> Factorisation:
         """Factorise once for many ridges, and for many scales of all columns past ``head``.
 
-        By default the head is the unpenalised bias, where there is one.
+        By default, the head consists of the unpenalised bias, if there is one.
         """
         return factorise_sums(self.XtX, self.XtY, self.rows, penalty, head)
 
     def solve(self, penalty: Penalty, ridge: float) -> Array:
-        """Return argmin ‖Y − X w‖² + ridge ‖L w‖², (N', D_out), where the statistics are.
+        """Return argmin ‖Y − X w‖² + ridge ‖L w‖², (N', D_out), on the device of the statistics.
 
-        A system that is singular in floating point gets its minimum-norm solution and a warning.
+        If the system is numerically singular, warn and return its minimum-norm solution.
         """
         system = NormalEquations.of(self.XtX, penalty, ridge)
         if system is not None and system.is_regular:
@@ -99,7 +99,7 @@ class Gram(Accumulator):
         return Likelihood.of_sums(self.factorise(penalty), XtX, XtY, self.rows, squares)
 
     def penalised(self, penalty: Penalty, ridge: float, weights: Array) -> tuple[Array, Array]:
-        """Return R and Z with RᵀR = XᵀX + ridge M and R w = Z, for weights w solved from it."""
+        """Return R and Z with RᵀR = XᵀX + ridge M and R w = Z, for the trained weights w."""
         try:
             A = self.XtX + ridge * penalty.gram(self.XtX)
             R = namespace(A).upper_cholesky(A)
@@ -111,9 +111,9 @@ class Gram(Accumulator):
         return R, R @ namespace(R).asarray(weights)
 
     def scatter(self, weights: Array, known: Residuals | None = None) -> Array:
-        """Return EᵀE (D_out, D_out) of ``weights``, from the residuals of others on the same rows.
+        """Return EᵀE (D_out, D_out) of ``weights``, from the residuals E of other weights.
 
-        With Δ the difference of weights, E becomes E − X Δ. From XᵀX and XᵀY alone it would be a
+        A change Δ of the weights changes E to E − X Δ. Without known residuals, EᵀE would be a
         difference of large numbers.
         """
         assert known is not None
@@ -123,7 +123,7 @@ class Gram(Accumulator):
         return _without_negatives(known.EtE - cross - cross.T + moved_by)
 
     def root(self) -> Array:
-        """Return rows R with RᵀR = XᵀX, computed with pivoting, down to rounding errors."""
+        """Return rows R with RᵀR = XᵀX up to rounding errors, by pivoted factorisation."""
         factor, pivots, rank, _ = lapack.dpstrf(self.XtX, lower=0)
         R = np.triu(factor)[:rank]
         out = np.empty_like(R)
@@ -141,10 +141,10 @@ def _without_negatives(scatter: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Remainder(Accumulator):
-    """EᵀE (D_out, D_out) and XᵀE (N', D_out) of residuals E = Y − X w, and their rows.
+    """EᵀE (D_out, D_out) and XᵀE (N', D_out) of residuals E = Y − X w, and the number of rows.
 
-    They are sums of the residuals themselves; computed from XᵀX and XᵀY they would be differences
-    of large numbers.
+    They are summed from the residuals themselves. If they were computed from XᵀX and XᵀY, they
+    would be differences of large numbers.
     """
 
     EtE: Array

@@ -1,11 +1,11 @@
-"""Lagged correlations of the data, from which the sums of any settled reservoir follow.
+"""Lagged correlations of the data, which determine the sums of any reservoir that settles.
 
-With ρ_k = Σ e(t)ᵀ a(t−k), the sum of states against side columns is a power series,
+With ρ_k = Σ e(t)ᵀ a(t−k), the products of states and side columns are a power series,
 
     Σ e(t)ᵀ r_i(t) = Σ_k ρ_k B_i λ_i^k
 
-cut off where |λ|^k is below rounding. Its Horner scheme is the reservoir's own recurrence, run
-over the lags from the last to the first.
+which is truncated when |λ|^k is below rounding. Its Horner scheme is the recurrence of the
+reservoir itself, run over the lags from the last to the first.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from eigenecho.reservoir import Reservoir
 from eigenecho.types import Array
 
 BATCH = 1 << 18
-"""Samples of one column that are transformed at a time."""
+"""Number of samples of one column that are transformed at a time."""
 
 DEVICE_BATCH = 1 << 24
-"""Samples of one column that are transformed at a time on a device."""
+"""Number of samples of one column that are transformed at a time on a device."""
 
 
 @dataclass(frozen=True, eq=False)
 class Lags:
-    """Correlations ``rho`` (K, E, D) of side columns e(t) with the drive a(t−k) before them.
+    """Correlations ``rho`` (K, E, D) of side columns e(t) with the drive a(t−k), k < K.
 
     ``S`` (E, E) is Σ e(t)ᵀ e(t). ``before`` and ``until`` hold, for each series, the drive (≤ K, D)
-    in the steps that the states before the first and at the last row depend on.
+    that determines the states before the first row and at the last row.
     """
 
     rho: Array
@@ -50,7 +50,7 @@ class Lags:
         before, until = (drive[max(row - K, 0) : row] for row in (start, stop))
         S, D = products(side), drive.shape[1]
         if not namespace(S).is_host:
-            # XᵀX is a difference of both, so lag 0 must be the same number in each.
+            # XᵀX is a difference of S and rho, so both must have the same lag 0.
             S[:D, :D] = rho[0, :D]
         return cls(rho, S, (before,), (until,), len(side))
 
@@ -92,7 +92,7 @@ def _last(reservoir: Reservoir, drive: Array) -> Array:
 
 
 def transform_length(rows: int, K: int) -> int:
-    """Return the length of a transform that correlates over K lags."""
+    """Return the length of an FFT for correlations over K lags."""
     from scipy.fft import next_fast_len
 
     return int(next_fast_len(min(max(8 * K, 4096), rows + K - 1), real=True))
@@ -101,7 +101,7 @@ def transform_length(rows: int, K: int) -> int:
 def correlate(side: Array, drive: Array, start: int, K: int) -> Array:
     """Return Σ_t e(t)ᵀ a(t−k) for k < K, (K, E, D); the first row of ``side`` is at ``start``.
 
-    It is computed by FFT of overlapping pieces, whose spectra are summed before one inverse FFT.
+    The spectra of overlapping pieces are summed, followed by one inverse FFT.
     """
     xp = namespace(side)
     if not len(side):
@@ -133,7 +133,7 @@ def correlate(side: Array, drive: Array, start: int, K: int) -> Array:
 
 
 def _padded(columns: Array, first: int, count: int) -> Array:
-    """Return rows first … first + count as contiguous columns (D, count), zero outside."""
+    """Return ``count`` rows from ``first`` on as contiguous columns (D, count), padded with 0."""
     out = namespace(columns).zeros((columns.shape[1], count))
     low, high = max(first, 0), min(first + count, len(columns))
     out[:, low - first : high - first] = columns[low:high].T

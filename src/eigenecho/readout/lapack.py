@@ -1,8 +1,8 @@
 """BLAS and LAPACK on parts of matrices, in place and without the interpreter lock.
 
-SciPy's wrappers copy parts of a matrix and hold the lock while they compute. SciPy also hands out
-the addresses of the same routines for compiled code, so they are called here directly: the same
-library gives the same bits. Matrices are float64 in Fortran order.
+SciPy's wrappers copy parts of a matrix and hold the lock while they compute. SciPy also exports the
+addresses of the same routines for compiled code. They are called directly here, so the results are
+bit-identical to those of the wrappers. Matrices are float64 in Fortran order.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from eigenecho import threads
 from eigenecho.types import Array
 
 PANEL = 48
-"""Columns that LAPACK reflects together."""
+"""Block size of LAPACK's Householder reflections, in columns."""
 
 LARGE, HUGE = 1536, 4096
-"""Rows from which a Cholesky factorisation uses tiles, and from which it uses large ones."""
+"""Number of rows above which a Cholesky factorisation uses tiles, and large tiles."""
 
 TILE = 256
-"""Rows and columns of a tile; twice as many for a huge matrix."""
+"""Number of rows and columns of a tile. Large tiles have twice as many."""
 
 
 def reflect(R: Array, Z: Array, A: Array, Y: Array) -> tuple[Array, Array, Array]:
@@ -46,7 +46,7 @@ def reflect(R: Array, Z: Array, A: Array, Y: Array) -> tuple[Array, Array, Array
 
 
 def cholesky(A: Array) -> tuple[Array, bool]:
-    """Return L with A = L Lᵀ, in the memory of A, and whether A is positive definite.
+    """Return L with A = L Lᵀ, and True if A is positive definite. A is overwritten.
 
         L_ij = (A_ij − Σ_(k<j) L_ik L_jkᵀ) L_jj⁻ᵀ
 
@@ -85,20 +85,20 @@ def subtract_product(C: Array, A: Array, B: Array) -> None:
 
 
 def _call(library: str, name: str, *arguments: Any) -> None:
-    """Call a routine, all of whose arguments are pointers."""
+    """Call a routine whose arguments are all pointers."""
     _routine(library, name, len(arguments))(*map(_pointer, arguments))
 
 
 def _pointer(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.__array_interface__["data"][0]
-    # An int of eight bytes also serves routines that read four, the low ones.
+    # Routines with 32-bit integers read the low four bytes of a 64-bit integer.
     kind: Any = {bytes: ctypes.c_char, int: ctypes.c_int64, float: ctypes.c_double}[type(value)]
     return ctypes.byref(kind(value))
 
 
 def _lead(A: Array) -> int:
-    """Return the leading dimension: the distance between its columns in memory."""
+    """Return the leading dimension: the distance between columns in memory."""
     assert A.dtype == "float64"
     assert A.strides[0] == A.itemsize
     return A.strides[1] // A.itemsize

@@ -1,7 +1,7 @@
-"""The marginal likelihood of the targets as a function of the ridge, O(N) for each ridge.
+"""The marginal likelihood of the targets as a function of the ridge, in O(N) per ridge.
 
-A ridge α is a prior: weights of output d are N(0, σ_d²/α (LᵀL)⁻¹), and targets are X w plus noise
-of variance σ_d². Then the targets are Gaussian,
+A ridge α corresponds to a prior: the weights of output d are N(0, σ_d²/α (LᵀL)⁻¹), and the targets
+are X w plus noise of variance σ_d². Then the targets are Gaussian,
 
     y_d ~ N(0, σ_d² (I + X (LᵀL)⁻¹ Xᵀ / α))
 
@@ -11,18 +11,18 @@ With X L⁻¹ = U diag(S) Vᵀ, n rows, and the most likely σ_d² = q_d / n,
     q_d   = min_w ‖y_d − X w‖² + α ‖L w‖²
           = ‖y_d across U‖² + Σ_i (Uᵀy_d)_i² α / (S_i² + α)
 
-An unpenalised bias has no such prior. It is projected out of rows and targets first, and uses up
-one of the n rows: that is the restricted likelihood.
+An unpenalised bias has no such prior. It is first projected out of rows and targets, which reduces
+n by 1: the result is the restricted likelihood.
 
 The prior can be wrong: recalling an input from long ago requires large weights on states that
-hardly vary. There, the prior expects small weights and attributes the target to noise. So the ridge
-must also pass a test without a prior, generalised cross-validation: the squared errors e_d expected
-on new rows, from those on the training rows and the degrees of freedom γ of the fit,
+hardly vary, but the prior expects small weights and attributes the target to noise. So the ridge
+must also pass a test without a prior, generalised cross-validation. It estimates the error on new
+rows from the squared errors e_d on the training rows and the degrees of freedom γ of the fit,
 
     Σ_d log [e_d / (1 − ρ γ/n)²],   e_d = ‖y_d across U‖² + Σ_i (Uᵀy_d)_i² (α / (S_i² + α))²
 
 with γ = Σ_i S_i² / (S_i² + α). With ρ = 1 it sometimes overfits; ρ = 1.2 is the usual remedy. The
-selected ridge is the likeliest of those whose error is within 2% of the smallest.
+selected ridge has the largest likelihood among those whose error is within 2% of the smallest.
 """
 
 from __future__ import annotations
@@ -38,38 +38,38 @@ from eigenecho.readout.factorised import EPS, Factorisation
 from eigenecho.types import Array
 
 HIGHEST = 1e6
-"""Ridge, over the largest S², that makes all weights vanish."""
+"""Largest ridge that is tried, relative to the largest S². All weights vanish there."""
 
 STEPS = 8
-"""Ridges per factor of ten in the grid that precedes the search for the maximum."""
+"""Number of ridges per decade in the initial grid of the search for the maximum."""
 
 FREEDOM_WEIGHT = 1.2
 """ρ: the weight of a degree of freedom in cross-validation."""
 
 ERROR_LIMIT = 1.02
-"""Error of cross-validation, over the smallest, up to which a ridge may be selected."""
+"""Largest cross-validation error of a selected ridge, relative to the smallest error."""
 
 SUMS_FLOOR = 1e-12
-"""Share of ‖y‖² below which residuals computed from sums are rounding errors."""
+"""Fraction of ‖y‖² below which residuals computed from sums are rounding errors."""
 
 ROWS_FLOOR = 1e-30
-"""Share of ‖y‖² below which residuals of an orthogonal factorisation are rounding errors."""
+"""Fraction of ‖y‖² below which residuals of a QR factorisation are rounding errors."""
 
 
 TINY, SMALLEST = float(np.finfo(np.float64).tiny), float(np.finfo(np.float64).smallest_subnormal)
-"""The smallest normal and the smallest positive number: squares below the former lose digits."""
+"""Smallest normal and smallest positive number. Squares below ``TINY`` lose digits."""
 
 TIED = 1e-6
-"""Difference of log densities below which ridges are equally likely: it may be rounding."""
+"""Difference of log densities that may be due to rounding, so that ridges are equally likely."""
 
 
 @dataclass(frozen=True, eq=False)
 class Likelihood:
     """Log p(Y) of n rows as a function of the ridge.
 
-    ``s2`` (N,) are the S², ``along`` (N, D_out) the (Uᵀy)², ``across`` (D_out,) the part of ‖y‖²
-    orthogonal to U, and ``rows`` is n. A ridge below ``floor`` and a q_d below ``least`` (D_out,)
-    are rounding errors.
+    ``s2`` (N,) holds S², ``along`` (N, D_out) holds (Uᵀy)², ``across`` (D_out,) is the part of ‖y‖²
+    orthogonal to U, and ``rows`` is n. Values of the ridge below ``floor``, and of q_d below
+    ``least`` (D_out,), are rounding errors.
     """
 
     s2: Array
@@ -83,9 +83,9 @@ class Likelihood:
     def of_rows(
         cls, factorised: Factorisation, across: Array, rows: int, squares: Array
     ) -> Likelihood:
-        """Return the likelihood of rows that were factorised without squaring them."""
+        """Return the likelihood for a factorisation of rows, which were not squared."""
         s2 = factorised.S**2
-        # A share of tiny squares would underflow to 0, as if the output were 0.
+        # Fractions of tiny squares would underflow to 0, as if the output were 0.
         least = np.where(squares < TINY, 0.0, np.maximum(ROWS_FLOOR * squares, SMALLEST))
         floor = EPS**2 * s2.max(initial=0.0)
         return cls(s2, factorised.UtY**2, across, rows, floor, least)
@@ -94,7 +94,7 @@ class Likelihood:
     def of_sums(
         cls, factorised: Factorisation, XtX: Array, XtY: Array, rows: int, squares: Array
     ) -> Likelihood:
-        """Return the likelihood of sums; ``squares`` are ‖y_d‖² (D_out,), which they lack."""
+        """Return the likelihood for sums, which do not include the ``squares`` ‖y_d‖² (D_out,)."""
         free, least = factorised.penalty.free, SUMS_FLOOR * squares
         if free:
             squares = squares - XtY[0] ** 2 / XtX[0, 0]
@@ -108,7 +108,7 @@ class Likelihood:
         return np.maximum(self.across + share @ self.along, self.least)
 
     def expected_errors(self, ridges: Array) -> Array:
-        """Return the log of the errors expected on new rows, averaged over outputs, (ridges,)."""
+        """Return the mean log error over outputs that is expected on new rows, (ridges,)."""
         share = ridges[:, None] / (self.s2 + ridges[:, None])
         squares = np.maximum(self.across + share**2 @ self.along, self.least)
         free = 1 - FREEDOM_WEIGHT * (1 - share).sum(axis=1) / self.rows
@@ -123,7 +123,7 @@ class Likelihood:
 
 
 def check_targets(squares: Array, sums: Array) -> None:
-    """Check that ridges can be compared by errors of targets with these ``squares`` ‖y_d‖².
+    """Check that errors of targets with these ``squares`` ‖y_d‖² can be used to compare ridges.
 
     ``sums`` (N', D_out) are linear in the targets. They distinguish targets that are 0 from targets
     whose squares underflow.
@@ -142,20 +142,20 @@ def check_targets(squares: Array, sums: Array) -> None:
 
 
 def log_density(q: Array, s2: Array, ridges: Array, rows: int) -> Array:
-    """Return log p(Y) (ridges,) of ``rows`` n, from q_d (ridges, D_out) and the S² (N,)."""
+    """Return log p(Y) (ridges,) of n ``rows``, given q_d (ridges, D_out) and S² (N,)."""
     moved = np.any(q > 0, axis=0)
     if not moved.any():
         return np.zeros(len(ridges))
     spread = np.log1p(s2 / ridges[:, None]).sum(axis=1)
-    with np.errstate(divide="ignore"):  # a density without noise is infinite
+    with np.errstate(divide="ignore"):  # the density is infinite without noise
         fit = np.log(2 * np.pi * q[:, moved] / rows) + 1
     return -0.5 * (rows * fit.sum(axis=1) + moved.sum() * spread)
 
 
 class SelectedRidge(NamedTuple):
-    """A ridge and, where it was selected by likelihood, the log density of the targets.
+    """A ridge and, if it was selected by likelihood, the log density of the targets.
 
-    ``is_resolved`` is False if the ridge or the noise is as small as rounding.
+    ``is_resolved`` is False if the ridge or the noise is not larger than rounding errors.
     """
 
     ridge: float
@@ -166,11 +166,11 @@ class SelectedRidge(NamedTuple):
 def likeliest(parts: Sequence[Likelihood], ridges: Sequence[float] | None = None) -> SelectedRidge:
     """Return the ridge with the largest likelihood of all parts that passes cross-validation.
 
-    It is the best ridge of a grid, refined between its neighbours. Without noise it is the smallest
-    ridge that is not rounding.
+    The best ridge of a grid is refined between its neighbours. Without noise, the result is the
+    smallest ridge above rounding errors.
 
-    If ``ridges`` are given, in ascending order, it is the likeliest of these, and the largest of
-    equally likely ones, as all are for a single row.
+    If ``ridges`` are given, in ascending order, return the likeliest of them, or the largest if
+    several are equally likely, as for a single row.
     """
     from scipy.optimize import minimize_scalar
 
@@ -206,9 +206,9 @@ def likeliest(parts: Sequence[Likelihood], ridges: Sequence[float] | None = None
 
 
 def ladder(lowest: float, highest: float, steps: int) -> Array:
-    """Return ridges from about the lowest to the highest, ``steps`` of them per factor of ten.
+    """Return ridges from about the lowest to the highest, ``steps`` per decade.
 
-    They are counted from above, so that they do not depend on the lowest.
+    The grid starts at the highest ridge, so that its values do not depend on the lowest.
     """
     count = 1 + int(steps * np.log10(highest / lowest))
     return highest * 10.0 ** (-np.arange(count)[::-1] / steps)

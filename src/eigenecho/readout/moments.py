@@ -26,29 +26,30 @@ from eigenecho.spectra import Spectrum
 from eigenecho.types import Array
 
 ROWS = 32
-"""Modes whose products with all others are computed at a time."""
+"""Number of modes whose products with all others are computed at a time."""
 
 DEVICE_ROWS = 2048
-"""Modes whose products with all others are computed at a time on a device."""
+"""Number of modes whose products with all others are computed at a time on a device."""
 
 PIECE = 128
-"""Rows on a device whose products are summed at a time."""
+"""Number of rows whose products are summed at a time on a device."""
 
 LARGE = 200
-"""Modes from which a second thread saves time."""
+"""Number of modes above which a second thread saves time."""
 
 RESONANT = 1e-2
-"""|1 − λ_i λ_j| below which the quotient loses more than two digits."""
+"""Value of |1 − λ_i λ_j| below which the quotient loses more than two digits."""
 
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Sums over rows of states against side columns e(t) = [a(t), head, targets].
+    """Sums over time of products of states and side columns e(t) = [a(t), head, targets].
 
         C = Σ e(t)ᵀ r(t) (E, N), in the Q layout,   S = Σ e(t)ᵀ e(t) (E, E)
 
-    The head are the readout's columns before the states: the constant and y(t−1). ``starts`` and
-    ``stops`` (series, N) are the states before the first and at the last row of each series.
+    The head consists of the columns before the states in the readout: the constant and y(t−1).
+    ``starts`` and ``stops`` (series, N) are the states before the first row and at the last row of
+    each series.
     """
 
     C: Array
@@ -71,7 +72,7 @@ class Moments:
     def joined(self, after: Moments) -> Moments:
         """Return the sums over both sets of rows; ``after`` continues the last series.
 
-        The state between the two is both a stop and a start, so it cancels.
+        The state between the two parts is both a stop and a start, so its terms cancel.
         """
         xp = namespace(self.C)
         starts = xp.concatenate([self.starts, after.starts[1:]])
@@ -79,20 +80,20 @@ class Moments:
         return replace(self.merge(after), starts=starts, stops=stops)
 
     def moments(self, reservoir: Reservoir) -> Moments:
-        """Return the sums themselves, which are those of one reservoir."""
+        """Return these sums, which already belong to one reservoir."""
         return self
 
     def gram(self, spectrum: Spectrum, B: Array, outputs: int, gap: float = RESONANT) -> Gram:
         """Return XᵀX and XᵀY over columns [head, states]; the last side columns are targets.
 
-        Products of modes with |1 − λ_i λ_j| < ``gap`` are left 0: the caller adds them.
+        Products of modes with |1 − λ_i λ_j| < ``gap`` are 0, and must be added by the caller.
         """
         D, E = len(B), len(self.C)
         head, Y = slice(D, E - outputs), slice(E - outputs, E)
         k = E - outputs - D
         xp = namespace(self.C)
         XtX = xp.empty((k + spectrum.units,) * 2)
-        # First, because it runs on threads and the first write to new memory is slow.
+        # This comes first because it uses threads, and the first write to new memory is slow.
         _stein(spectrum, B, self, gap, XtX[k:, k:])
         XtX[:k, :k] = self.S[head, head]
         XtX[:k, k:] = self.C[head]
@@ -101,9 +102,9 @@ class Moments:
 
 
 def products(side: Array) -> Array:
-    """Return Σ e(t)ᵀ e(t) over rows (T, E), (E, E); on a device from short pieces.
+    """Return Σ e(t)ᵀ e(t) (E, E) over rows (T, E), summed in short pieces on a device.
 
-    A single sum on a device would lose a digit that the quotient needs.
+    On a device, a single sum would lose a digit that the quotient needs.
     """
     if namespace(side).is_host:
         return side.T @ side
@@ -113,7 +114,7 @@ def products(side: Array) -> Array:
 
 
 def resonant(spectrum: Spectrum) -> Array:
-    """Return flags of modes (real ones, then pairs) with a product λ_i λ_j too close to 1."""
+    """Return True for modes (real ones, then pairs) with a product λ_i λ_j too close to 1."""
     modes = np.concatenate([spectrum.real, spectrum.pairs])
     near = np.flatnonzero(np.abs(modes) * spectrum.radius > 1 - RESONANT)
     flags = np.zeros(modes.size, bool)
@@ -138,7 +139,7 @@ def _stein(spectrum: Spectrum, B: Array, moments: Moments, least: float, out: Ar
     right = xp.concatenate([b, c - b @ S], axis=1)
 
     def sums(rows: slice, conjugate: bool) -> Array:
-        """Return Σ z_i z_j, or with the conjugate of z_j."""
+        """Return Σ z_i z_j, or Σ z_i z̄_j if ``conjugate`` is True."""
         other, right_, starts_, stops_ = (
             xp.conj(A) if conjugate else A for A in (modes, right, starts, stops)
         )

@@ -1,4 +1,4 @@
-"""The normal equations, factorised once for any number of right-hand sides."""
+"""Normal equations, factorised once for any number of right-hand sides."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from eigenecho.readout.penalty import Penalty
 from eigenecho.types import Array
 
 BLOCK = 64
-"""Rows that are equilibrated at a time."""
+"""Number of rows that are equilibrated at a time."""
 
 LARGE = 1024
-"""Rows from which a second thread saves time."""
+"""Number of rows above which a second thread saves time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +36,9 @@ class NormalEquations:
     def of(
         cls, XtX: Array, penalty: Penalty, ridge: float, M: Array | None = None
     ) -> NormalEquations | None:
-        """Factorise, or return None if the matrix is not positive definite in floating point.
+        """Factorise, or return None if the matrix is not numerically positive definite.
 
-        ``M`` is ``penalty.gram()``, for callers that have it already.
+        Callers that have computed ``penalty.gram()`` can pass it as ``M``.
         """
         xp = namespace(XtX)
         if ridge and M is None and penalty.basis is not None:
@@ -63,10 +63,10 @@ class NormalEquations:
     def is_regular(self) -> bool:
         """True if solutions need no refinement.
 
-        Because of the equilibration, 1/cond shows collinear states and not their units.
+        After equilibration, 1/cond indicates collinear states, independently of their units.
         """
         rcond, info = lapack.dpocon(to_host(self.factor), self.norm, uplo="L")
-        # Rounding of XᵀX can make collinear states look slightly independent.
+        # Because of rounding errors in XᵀX, collinear states can seem slightly independent.
         return bool(info == 0 and rcond >= EPS * (1 if self.ridge else 10 * len(self.scale)))
 
     def solve(self, rhs: Array) -> Array:
@@ -84,8 +84,8 @@ class NormalEquations:
 def factors(A: Array) -> tuple[Array, Array] | None:
     """Return L (…, N', N') and the diagonal of D (…, N') of matrices A = D L Lᵀ D on a device.
 
-    A is equilibrated in place, D⁻¹ A D⁻¹. The result is None if one of a stack is not positive
-    definite in floating point.
+    A is overwritten by D⁻¹ A D⁻¹. The result is None if any matrix of a stack is not numerically
+    positive definite.
     """
     xp = namespace(A)
     diagonal = xp.diagonal(A, axis1=-2, axis2=-1)
@@ -107,7 +107,7 @@ def solved(factor: Array, scale: Array, rhs: Array) -> Array:
 def _equilibrated(
     XtX: Array, M: Array | None, ridge: float, diagonal: Array, scale: Array
 ) -> tuple[Array, float]:
-    """Return XᵀX + ridge M with this diagonal, equilibrated by ``scale``, and its largest row sum.
+    """Return XᵀX + ridge M, equilibrated by ``scale``, and its largest row sum.
 
     One pass over blocks of rows avoids another N'×N' array.
     """

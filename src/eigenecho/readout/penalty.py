@@ -14,7 +14,7 @@ from eigenecho.schema import NOT_STORED
 from eigenecho.types import Array
 
 LARGE = 400
-"""Units from which a second thread saves time."""
+"""Number of units above which a second thread saves time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +23,8 @@ class Penalty:
 
         L = blkdiag(0 or 1, I, Q)   or   blkdiag(0 or 1, I, I)
 
-    With the Q of a ``basis`` it is plain ridge in the neuron basis, whatever basis the states are
-    in. ``size`` is N'; ``free=1`` leaves the first row (the bias) unpenalised.
+    With the Q of a ``basis``, it is plain ridge in the neuron basis, although the states are in
+    another basis. ``size`` is N'; ``free=1`` leaves the first row (the bias) unpenalised.
     """
 
     size: int
@@ -96,7 +96,7 @@ class Penalty:
 
 
 def _products(Q: Array, M: Array) -> None:
-    """Write QᵀQ into M on up to two threads, in parts that do not depend on their number."""
+    """Write QᵀQ into M on up to two threads; the parts do not depend on the number of threads."""
     half = len(Q) // 2
     left, right = Q[:, :half], Q[:, half:]
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class Accumulator(Protocol):
-    """A statistic that absorbs rows: with ``empty`` and ``merge``, a monoid.
+    """A statistic that absorbs rows, and forms a monoid with ``empty`` and ``merge``.
 
-    Subclasses are dataclasses of arrays, which may be on a device, and of the number of rows.
+    Subclasses are dataclasses that hold arrays, which may be on a device, and the number of rows.
     """
 
     rows: int
@@ -32,9 +32,9 @@ class Accumulator(Protocol):
 
     @staticmethod
     def lanes(rows: int, size: int) -> int:
-        """Return how many statistics to gather side by side, whatever the number of threads.
+        """Return how many statistics to gather in parallel, independently of the thread count.
 
-        The default is two, because NumPy's products let other threads run.
+        The default is two, because NumPy releases the interpreter lock during matrix products.
         """
         return 2
 
@@ -46,17 +46,17 @@ class Accumulator(Protocol):
 
     @property
     def on_host(self) -> Self:
-        """The statistic in NumPy arrays."""
+        """The statistic with NumPy arrays."""
         return type(self)(*map(to_host, vars(self).values()))
 
     def where(self, like: Array) -> Self:
-        """Return the same statistic on the device of an array."""
+        """Return the statistic on the device of an array."""
         *arrays, rows = vars(self).values()
         parts = [*map(namespace(like).asarray, arrays), rows]
         return type(self)(*parts)
 
     def __reduce__(self) -> Any:
-        # A pickle may be read on a machine without the device.
+        # A pickle may be loaded on a machine without this device.
         return type(self), tuple(vars(self.on_host).values())
 
 
@@ -69,10 +69,10 @@ class Residuals(NamedTuple):
 
 
 class PassResult(NamedTuple):
-    """Statistics of training rows and of held-out blocks, and a state for each series.
+    """Statistics of training rows and of held-out blocks, and the last state of each series.
 
-    Statistics of held-out blocks are orthogonal, so that errors on them are true residuals.
-    ``ends`` are the states after the last rows of the fold.
+    Held-out blocks have orthogonal statistics, so that their errors are true residuals. ``ends``
+    are the states after the last rows of the fold.
     """
 
     statistics: Any

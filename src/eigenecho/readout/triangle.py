@@ -1,4 +1,4 @@
-"""Orthogonal statistics: a running QR factorisation that keeps every digit."""
+"""Orthogonal statistics: a running QR factorisation that keeps all digits."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from eigenecho.readout.statistic import Accumulator, Residuals
 from eigenecho.types import Array, Count, UnboundedArray
 
 MOST, WORK, ROWS, NUMBERS = 16, 1e11, 12, 1 << 24
-"""Largest number of triangles gathered in parallel; operations, and rows per column of each, from
-which that pays; and limit for the numbers in all of them."""
+"""Limits for gathering triangles in parallel: their largest number, the smallest number of
+operations, the smallest number of rows per column of each, and the largest number of entries of all
+of them."""
 
 LARGEST = 1e150
-"""Entries of R from which their squares overflow."""
+"""Largest entry of R; squares of larger entries overflow."""
 
 BLOWN_UP = 1e9
-"""Size of a weight times its state, over the size of the targets, above which weights are
-considered too large.
+"""Largest contribution of a weight times its state, relative to the size of the targets.
 
 Noise-free sines need up to 1e4.
 """
@@ -36,11 +36,11 @@ Noise-free sines need up to 1e4.
 
 @dataclass(frozen=True, eq=False)
 class Triangle(Accumulator):
-    """The triangular factor of X = O R and the rotated targets, without storing rows.
+    """The triangular factor of X = O R and the rotated targets; rows are not stored.
 
         R (N', N') with RᵀR = XᵀX,   Z = OᵀY (N', D_out),   rest = EᵀE of E = Y − O Z
 
-    So EᵀE = (Z − R w)ᵀ(Z − R w) + rest for E = Y − X w and every w, without squaring rounding
+    Then EᵀE = (Z − R w)ᵀ(Z − R w) + rest for E = Y − X w and every w, without squaring rounding
     errors.
     """
 
@@ -49,7 +49,7 @@ class Triangle(Accumulator):
     rest: UnboundedArray
     rows: Count
     is_exact: ClassVar[bool] = True
-    """True if the statistic keeps all digits of the rows, so that residuals follow from it."""
+    """True if the statistic keeps all digits of the rows, so that it determines residuals."""
 
     def check(self) -> None:
         """Raise if the parts, which may come from a file, are inconsistent."""
@@ -80,7 +80,7 @@ class Triangle(Accumulator):
 
     @staticmethod
     def lanes(rows: int, size: int) -> int:
-        """Return how many triangles to gather in parallel: several for long series."""
+        """Return how many triangles to gather in parallel; long series use several."""
         many = min(MOST, NUMBERS // size**2, rows // (ROWS * size))
         return max(1, many) if 2.0 * rows * size**2 >= WORK else 1
 
@@ -101,25 +101,25 @@ class Triangle(Accumulator):
 
     @property
     def overflows(self) -> bool:
-        """True if squares of the rows are beyond the range of floating point."""
+        """True if squares of the rows overflow."""
         return not (self.R.max() < LARGEST and self.R.min() > -LARGEST)
 
     def magnitude(self, head: int) -> float:
-        """Return the size of the columns past ``head`` over all rows, within a factor of N'."""
+        """Return the norm of the columns past ``head``, within a factor of N'."""
         return float(np.abs(self.R[:, head:]).max())
 
     def factorise(self, penalty: Penalty, head: int | None = None) -> Factorisation:
         """Factorise once for many ridges, and for many scales of all columns past ``head``.
 
-        By default the head is the unpenalised bias, where there is one.
+        By default, the head consists of the unpenalised bias, if there is one.
         """
         return factorise_rows(self.R, self.Z, self.rows, penalty, head)
 
     def solve(self, penalty: Penalty, ridge: float) -> Array:
-        """Return argmin ‖Y − X w‖² + ridge ‖L w‖², (N', D_out), where the statistics are.
+        """Return argmin ‖Y − X w‖² + ridge ‖L w‖², (N', D_out), on the device of the statistics.
 
-        A single ridge is solved on [R; √ridge L], so that L is never inverted. A system that is
-        singular in floating point gets its minimum-norm solution and a warning.
+        The system is solved on [R; √ridge L], so that L is never inverted. If it is numerically
+        singular, warn and return its minimum-norm solution.
         """
         R, Z = self.R, self.Z
         if ridge > 0:
@@ -132,8 +132,8 @@ class Triangle(Accumulator):
         return namespace(self.Z).asarray(self.on_host.factorise(penalty).weights(0.0))
 
     def likelihood(self, penalty: Penalty, squares: Array | None = None) -> Likelihood:
-        """Return log p(Y) as a function of the ridge; the squares of Y are known here."""
-        # The first row of a triangle belongs to the free bias.
+        """Return log p(Y) as a function of the ridge; ``squares`` is not used."""
+        # The first row of a triangle belongs to the unpenalised bias.
         k = penalty.free
         left = Triangle(self.R[k:, k:], self.Z[k:], self.rest, max(self.rows - k, 0))
         own = left.squares
@@ -192,7 +192,7 @@ def annihilate(R: Array, Z: Array, A: Array, Y: Array) -> tuple[Array, Array, Ar
 def _annihilate_tensors(R: Any, Z: Any, A: Any, Y: Any) -> tuple[Any, Any, Any]:
     """Reflect rows by one QR factorisation of [R Z; A Y].
 
-    Instead of the rest of Y it returns a triangle with the same product restᵀ rest.
+    In place of the rest of Y, a triangle with the same product restᵀ rest is returned.
     """
     xp, size = namespace(A), len(R)
     joined = xp.concatenate([xp.concatenate([R, Z], axis=1), xp.concatenate([A, Y], axis=1)])
@@ -201,25 +201,25 @@ def _annihilate_tensors(R: Any, Z: Any, A: Any, Y: Any) -> tuple[Any, Any, Any]:
 
 
 def is_regular(R: Array, ridge: float) -> bool:
-    """Return True if a triangle of rows, with those of a ridge, is not singular.
+    """Return True if the triangle of rows and ridge is not singular.
 
-    The test is 1/cond with all columns scaled to length 1.
+    The test uses 1/cond after all columns are scaled to length 1.
     """
     xp = namespace(R)
     scale = xp.linalg.norm(R, axis=0)
     if not xp.all(scale > 0):
         return False
     rcond, info = lapack.dtrcon(to_host(R / scale), norm="1", uplo="U", diag="N")
-    # With a ridge, however small, the solution is unique: only a breakdown is excluded.
+    # With a ridge, however small, the solution is unique, so only a breakdown is rejected.
     return bool(info == 0 and rcond >= (EPS**2 if ridge else len(R) * EPS))
 
 
 def _is_blown_up(w: Array, statistics: Triangle, penalty: Penalty) -> bool:
-    """Return True if single states contribute far more than the targets they add up to.
+    """Return True if the contribution of a single state is far larger than the targets.
 
-    Then the weights fit noise in the targets with directions of the states that are rounding
-    errors, and the ridge is too small to prevent it. Modes with nearly parallel eigenvectors
-    contribute much and cancel, so the contributions of the neurons are used for them.
+    In this case, the weights use rounding errors of the states to fit noise in the targets, and the
+    ridge is too small to prevent it. Contributions of modes with nearly parallel eigenvectors are
+    large and cancel, so contributions are also computed in the neuron basis.
     """
     # Squares of tiny numbers underflow to 0.
     targets = np.maximum(

@@ -1,16 +1,16 @@
-"""Balancing: states sorted by how well they can be reached and observed.
+"""Balancing: states ordered by reachability and observability.
 
 With rows X (M, N) of states and an observability factor F F ᵀ = Q, the thin SVD
 
     X F = U Σ Vᵀ,   T = F V Σ^{−1/2} (N, k),   S = Σ^{−1/2} Uᵀ X (k, N),   S T = I
 
-gives new states r T, and S maps them back. They are equally reachable and observable, by
-σ_1 ≥ σ_2 ≥ …. For a white drive XᵀX = P, and σ are the Hankel singular values; for rows of a
-network they correspond to the P of its own drive.
+gives new states r T, and S maps them back. State i is equally reachable and observable, to the
+degree σ_i, with σ_1 ≥ σ_2 ≥ …. For a white drive XᵀX = P, and σ are the Hankel singular values; for
+rows of a network they correspond to the P of its own drive.
 
-The first k of them are a system of order k. Whatever X is, ΛQΛᵀ + CCᵀ = Q implies that none of its
-eigenvalues is outside the unit circle: in the new states Q is Σ, and the corner of that identity
-reads Λ_1 Σ_1 Λ_1ᵀ ≤ Σ_1. For a white drive the error of its gain is at most
+The first k states form a system of order k. For any X, ΛQΛᵀ + CCᵀ = Q implies that none of its
+eigenvalues is outside the unit circle: in the new states Q is Σ, and the leading block of the
+identity gives Λ_1 Σ_1 Λ_1ᵀ ≤ Σ_1. For a white drive, the error of its gain is at most
 2 (σ_{k+1} + σ_{k+2} + …) at any frequency.
 """
 
@@ -29,22 +29,22 @@ from eigenecho.reduction.system import System
 from eigenecho.types import Array
 
 JACOBI = 700
-"""Columns up to which singular values are computed by rotations, to all digits of each."""
+"""Largest number of columns for which Jacobi rotations compute all digits of singular values."""
 
 PANEL = 64
-"""Columns that LAPACK reflects together."""
+"""Block size of LAPACK's Householder reflections, in columns."""
 
 NOTHING = EPS / 16
-"""Share of the largest column below which remainders of the elimination are ignored."""
+"""Fraction of the largest column below which remainders of the elimination are ignored."""
 
 
 Rows = Callable[[], Iterable[Array]]
-"""A function that returns states (rows, N) in pieces, computed again at every call."""
+"""A function that returns states (rows, N) in pieces, and recomputes them at every call."""
 
 
 @dataclass(frozen=True, eq=False)
 class BalancedSystem:
-    """Hankel singular values, and the maps T (N, k) and S (k, N), S T = I, of the k largest.
+    """Hankel singular values, and maps T (N, k) and S (k, N), S T = I, for the k largest.
 
     Values below ``floor`` times the largest one are rounding errors.
     """
@@ -62,38 +62,38 @@ class BalancedSystem:
 
     @property
     def tails(self) -> Array:
-        """2 Σ of the truncated values, for orders 0 … k: the bound on the gain if white."""
+        """Twice the sum of truncated values, for orders 0 … k: a bound for white drives."""
         return 2 * np.concatenate([np.cumsum(self.values[::-1])[::-1], [0.0]])
 
     @property
     def cut_off(self) -> Array:
-        """Root of the sum of squares of the truncated values, for orders 0 … k."""
+        """Root of the sum of squared truncated values, for orders 0 … k."""
         squares = self.values[: self.order][::-1] ** 2
         return np.sqrt(np.concatenate([np.cumsum(squares)[::-1], [0.0]]))
 
     @cached_property
     def left_out(self) -> Array:
-        """Largest ‖X (C − T S C)‖ of an output, for orders 0 … k: the error of projections."""
+        """Largest ‖X (C − T S C)‖ of any output, for orders 0 … k: the projection error."""
         parts = (np.sqrt(self.values[: self.order, None]) * (self.S @ self.system.C)) ** 2
         sums = np.cumsum(parts[::-1], axis=0)[::-1]
         return np.sqrt(np.concatenate([sums, np.zeros_like(sums[:1])]).max(axis=1))
 
     @cached_property
     def _step(self) -> Array:
-        """S Λ T, of which every order uses a corner."""
+        """S Λ T. Each order uses a leading block."""
         return np.asarray(self.S @ self.system.advance(self.T))
 
     def matrices(self, order: int) -> tuple[Array, Array, Array]:
-        """Return Λ_r (k, k), B_r (D, k) and C_r (k, E) of an order."""
+        """Return Λ_r (k, k), B_r (D, k) and C_r (k, E) of the system of order k."""
         T, S = self.T[:, :order], self.S[:order]
         return self._step[:order, :order], self.system.B @ T, S @ self.system.C
 
 
 def balance(system: System, rows: Rows, floor: float = EPS) -> BalancedSystem:
-    """Balance the states of rows, which come in pieces (rows, N).
+    """Balance the states of rows, which are given in pieces (rows, N).
 
-    A single piece is used directly; for several, the triangular factor of their observable part is
-    used.
+    A single piece is used directly; several pieces are replaced by the triangular factor of their
+    observable part.
     """
     F = system.observability
     pieces = iter(rows())
@@ -104,7 +104,7 @@ def balance(system: System, rows: Rows, floor: float = EPS) -> BalancedSystem:
     else:
         seen = Triangle.empty(F.shape[1], 1)
         for piece in itertools.chain([first, second], pieces):
-            # In Fortran order, as LAPACK needs it.
+            # LAPACK needs Fortran order.
             seen = seen.absorb((F.T @ piece.T).T, np.zeros((len(piece), 1)))
         _, values, Vt = singular_values(seen.R)
     kept = values > floor * values.max(initial=0.0)
@@ -114,15 +114,15 @@ def balance(system: System, rows: Rows, floor: float = EPS) -> BalancedSystem:
         S = (left[:, kept].T @ first) / root[:, None]
     else:
         S = sum((piece @ T).T @ piece for piece in rows()) / values[kept, None]
-        S = np.linalg.solve(S @ T, S)  # S T is I up to rounding, which small values magnify
+        S = np.linalg.solve(S @ T, S)  # removes rounding errors, which small values magnify
     return BalancedSystem(system, values, T, S, floor)
 
 
 def essential(system: System, floor: float) -> tuple[Array, Array]:
     """Return T (N, k) and S (k, N), S T = I, of the reachable and observable states.
 
-    They exceed a share ``floor`` of the largest and are in no particular order, so elimination
-    with pivots is enough.
+    These states exceed a fraction ``floor`` of the largest. They are in no particular order, so
+    pivoted elimination is sufficient.
     """
     reached, observed = system.reachability, system.observability
     Q, R, pivots = _eliminated(reached.T @ observed, floor)
@@ -134,10 +134,10 @@ def essential(system: System, floor: float) -> tuple[Array, Array]:
 
 
 def singular_values(A: Array) -> tuple[Array, Array, Array]:
-    """Return U, σ, Vᵀ of a matrix D₁ X D₂, each σ to full relative accuracy if it is not too large.
+    """Return U, σ, Vᵀ of D₁ X D₂, with full relative accuracy for up to ``JACOBI`` columns.
 
-    One-sided rotations with pivoting are accurate also if rows and columns decrease fast, where
-    other methods compute small values only to the digits of the largest.
+    One-sided rotations with pivoting are accurate even if rows and columns decrease fast. With
+    other methods, the errors of small values are relative to the largest value.
     """
     rows, columns = A.shape
     if min(rows, columns) == 0:
@@ -153,7 +153,7 @@ def singular_values(A: Array) -> tuple[Array, Array, Array]:
 
 
 def _above_rounding(A: Array) -> tuple[Array, Array, Array]:
-    """Return U, σ, Vᵀ for the values above the rounding of the largest."""
+    """Return U, σ, Vᵀ of the values above the rounding error of the largest."""
     Q, R, pivots = _eliminated(A, NOTHING)
     U, values, Wt = np.linalg.svd(R, full_matrices=False)
     Vt = np.empty_like(Wt)
@@ -164,7 +164,7 @@ def _above_rounding(A: Array) -> tuple[Array, Array, Array]:
 def _eliminated(A: Array, floor: float) -> tuple[Array, Array, Array]:
     """Return Q (M, k), R (k, n) and pivots with A[:, pivots] ≈ Q R.
 
-    Rows of R below a share ``floor`` of the largest are left out.
+    Rows of R below a fraction ``floor`` of the largest are left out.
     """
     (packed, tau), R, pivots = qr(A, mode="raw", pivoting=True, check_finite=False)
     sizes = np.abs(np.diag(R))

@@ -1,16 +1,16 @@
-"""Gramians of one input or output, factorised to all digits.
+"""Gramians of one input or output, factorised with full relative accuracy.
 
 The signals κ_i(k) = λ_i^k a_i, k = 0, 1, …, have the Gramian
 
     P_ij = Σ_k κ_i(k) κ̄_j(k) = a_i ā_j / (1 − λ_i λ̄_j)
 
-whose eigenvalues decrease so fast that most of them are below the rounding of its entries. But a
-Cauchy matrix remains one after a step of elimination: with pivot p,
+whose eigenvalues decrease so fast that most of them are below the rounding errors of its entries.
+But a Cauchy matrix remains a Cauchy matrix after a step of elimination: with pivot p,
 
     a_i ← a_i (λ_i − λ_p) / (1 − λ_i λ̄_p)
 
-which is a product of differences of given numbers, and so accurate to the last digits however small
-it is. With the largest diagonal as the pivot, F = L D has a well-conditioned L, and the small
+which is a product of differences of given numbers, so its relative error is small even if it is
+tiny. If the pivot is the largest diagonal entry, F = L D has a well-conditioned L, and the small
 columns of F are as accurate as the large ones. The cost is O(N k) for k columns.
 """
 
@@ -23,18 +23,18 @@ from eigenecho.spectra import Spectrum
 from eigenecho.types import Array
 
 NEGLIGIBLE = 1e-16
-"""Size of a column, over the first, below which the remaining ones are left out."""
+"""Relative size of a column, compared with the first, at which the elimination ends."""
 
 COLUMNS = 64
-"""Columns that are eliminated before more memory is allocated."""
+"""Number of columns that are eliminated before more memory is allocated."""
 
 
 def cauchy_factor(spectrum: Spectrum, weights: Array) -> Array:
     """Return F (n + m, k) with κ = F E, E orthonormal, for signals κ_i(k) = λ_i^k a_i.
 
-    F has the rows of real modes, then one complex row for each pair; the conjugate mode has the
-    conjugate row, because the signals E are real. So F Fᵀ and F Fᴴ are the sums Σ_k κ_i κ_j and
-    Σ_k κ_i κ̄_j. ``weights`` are a (n + m,).
+    F has one row for each real mode, then one complex row for each pair. The row of the conjugate
+    mode is its conjugate, because the signals E are real. So F Fᵀ and F Fᴴ are the sums Σ_k κ_i κ_j
+    and Σ_k κ_i κ̄_j. ``weights`` are a (n + m,).
     """
     n = spectrum.real.size
     modes = np.concatenate([spectrum.real, spectrum.pairs]).astype(complex)
@@ -55,10 +55,10 @@ def cauchy_factor(spectrum: Spectrum, weights: Array) -> Array:
 
 @jit(False)
 def _eliminate(modes: Array, n: int, a: Array, first: float, columns: Array) -> tuple[float, int]:
-    """Fill columns (k + 1, n + m), all but the last or both of a pair, until the rest vanishes.
+    """Fill columns (k + 1, n + m) until the remainder vanishes; pairs fill two columns.
 
-    ``a`` becomes the weights of the remainder. Return the size of the very first column and the
-    number of columns.
+    The last column is used only for a pair. ``a`` is overwritten by the weights of the remainder.
+    Return the size of the very first column and the number of columns.
     """
     size, count = modes.size, 0
     gap, other = np.empty(size, np.complex128), np.empty(size, np.complex128)
@@ -84,8 +84,8 @@ def _eliminate(modes: Array, n: int, a: Array, first: float, columns: Array) -> 
         count += 1
         if p < n:
             continue
-        # The conjugate is next, so that the remainder is closed under conjugation at every step:
-        # the entries of the conjugate follow from those of the mode.
+        # The conjugate is eliminated next, so that the remainder stays closed under conjugation.
+        # Its entries follow from those of the mode.
         bar, twice, partner = pivot.conjugate(), other[p].conjugate(), columns[count]
         its_own = weight.conjugate() * ((bar - pivot) / twice)
         e = abs(its_own) / np.sqrt(gap[p].real)
@@ -99,17 +99,17 @@ def _eliminate(modes: Array, n: int, a: Array, first: float, columns: Array) -> 
 
 @jit(False)
 def _make_real(column: Array, partner: Array, d: float, below: complex, e: float) -> None:
-    """Rotate two columns of a pair so that rows of conjugates are conjugate.
+    """Rotate the two columns of a pair so that conjugate modes have conjugate rows.
 
     The pivot rows are (d, 0) and (below, e) = (d ρ, e) with e² = d² (1 − |ρ|²). The unitary V with
     the first row (p, q) = e^{iφ} (√(1+|ρ|), i √(1−|ρ|)) / √2, ρ = |ρ| e^{−2iφ}, makes them
-    conjugate; q is as small as e/d, so that the second column stays as small as it was.
+    conjugate. q is as small as e/d, so that the second column remains as small as before.
     """
     rho = below / d
     size, phase = abs(rho), np.exp(-0.5j * np.arctan2(rho.imag, rho.real))
     more, less = 1 + size, (e / d) ** 2 / (1 + size)
     p, q = phase * np.sqrt(0.5 * more), 1j * phase * np.sqrt(0.5 * less)
-    # The second row plus these is the conjugate of the first: p̄ − ρ p = p̄ (1 − |ρ|), and so on.
+    # Added to the second row, these give the conjugate of the first: p̄ − ρ p = p̄ (1 − |ρ|), etc.
     r, s = d / e * less * p.conjugate(), d / e * more * q.conjugate()
     for i in range(column.size):
         x, y = column[i], partner[i]
@@ -118,11 +118,11 @@ def _make_real(column: Array, partner: Array, d: float, below: complex, e: float
 
 @jit(False)
 def one_minus(x: complex, y: complex) -> tuple[complex, complex]:
-    """Return 1 − x ȳ and 1 − x y, with exact products as sums of two numbers."""
+    """Return 1 − x ȳ and 1 − x y, using exact products as sums of two numbers."""
     re, re_low = _product(x.real, y.real)
     im, im_low = _product(x.imag, y.imag)
     cross, turned = x.real * y.imag, x.imag * y.real
-    # If both are near the unit circle, the large parts cancel and the low ones remain.
+    # If x and y are near the unit circle, the high parts cancel and the low parts remain.
     bar = complex(((1 - re) - im) - (re_low + im_low), cross - turned)
     plain = complex(((1 - re) + im) - (re_low - im_low), -(cross + turned))
     return bar, plain
@@ -130,7 +130,7 @@ def one_minus(x: complex, y: complex) -> tuple[complex, complex]:
 
 @jit(False)
 def _product(x: float, y: float) -> tuple[float, float]:
-    """Return the product as high + low, without rounding (Dekker)."""
+    """Return the exact product as a sum high + low (Dekker)."""
     high = x * y
     x_head, y_head = _head(x), _head(y)
     x_tail, y_tail = x - x_head, y - y_head
@@ -139,6 +139,6 @@ def _product(x: float, y: float) -> tuple[float, float]:
 
 @jit(False)
 def _head(x: float) -> float:
-    """Return the upper half of the digits."""
+    """Return the upper half of the digits of a number."""
     big = 134217729.0 * x
     return big - (big - x)

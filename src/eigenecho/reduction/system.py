@@ -1,12 +1,12 @@
-"""A network from its drive to its output, as a linear system of control theory.
+"""A network as a linear system of control theory, from its drive to its output.
 
     r(t) = r(t−1) Λ + a(t) B,   y(t) = r(t) C,   G(ζ) = B (I − Λ/ζ)⁻¹ C
 
-Its Gramians under a white drive are closed forms of the eigenvalues,
+Its Gramians under a white drive have closed forms in the eigenvalues,
 
     P = Σ_k (B Λ^k)ᵀ (B Λ^k),   Q = Σ_k (Λ^k C) (Λ^k C)ᵀ
 
-sums over inputs, or outputs, of Cauchy matrices.
+which are sums of Cauchy matrices over inputs or outputs.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from eigenecho.spectra import Spectrum
 from eigenecho.types import Array
 
 GRID = 1024
-"""Evenly spaced frequencies in [0, π] at which gains are computed, besides those of the modes."""
+"""Number of evenly spaced frequencies in [0, π] for gains, in addition to those of the modes."""
 
 CHUNK = 256
-"""Frequencies that are computed at a time."""
+"""Number of frequencies that are computed at a time."""
 
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """Eigenvalues inside the unit circle, B (D, N) and C (N, E) in the Q layout."""
+    """A system with eigenvalues inside the unit circle; B (D, N) and C (N, E) in the Q layout."""
 
     spectrum: Spectrum
     B: Array
@@ -44,7 +44,7 @@ class System:
 
     @property
     def modes(self) -> Array:
-        """The real eigenvalues, then one of each pair, (n + m,) complex."""
+        """The real eigenvalues, then one of each pair, as a complex array (n + m,)."""
         return np.concatenate([self.spectrum.real, self.spectrum.pairs])
 
     @property
@@ -79,7 +79,7 @@ class System:
         n, out = self.spectrum.real.size, np.empty_like(rows)
         a, b = self.spectrum.pairs.real[:, None], self.spectrum.pairs.imag[:, None]
         out[:n] = self.spectrum.real[:, None] * rows[:n]
-        # [[a, b], [−b, a]] on each pair.
+        # Each pair is multiplied by [[a, b], [−b, a]].
         out[n::2] = a * rows[n::2] + b * rows[n + 1 :: 2]
         out[n + 1 :: 2] = a * rows[n + 1 :: 2] - b * rows[n::2]
         return out
@@ -98,7 +98,7 @@ class System:
 
     @property
     def frequencies(self) -> Array:
-        """Angles in [0, π]: an even grid, and the resonances of the modes."""
+        """Angles in [0, π]: an evenly spaced grid and the resonances of the modes."""
         return np.concatenate([np.linspace(0, np.pi, GRID + 1), np.angle(self.spectrum.pairs)])
 
     def response(self, frequencies: Array) -> Array:
@@ -118,7 +118,7 @@ class System:
 
     @property
     def amplitude(self) -> float:
-        """Sum of modes under white noise of size 1 without cancellation: the scale of rounding."""
+        """Sum of the modes under unit white noise without cancellation: the scale of rounding."""
         sizes = np.abs(self.inputs).sum(axis=0) * np.abs(self.outputs).sum(axis=0)
         return float(np.sum(sizes / np.sqrt(1 - np.abs(self.modes) ** 2)))
 
@@ -131,7 +131,7 @@ def largest_gain(response: Array) -> float:
 
 
 def _compact(factors: Sequence[Array]) -> Array:
-    """Return the factor of a sum, with no more columns than rows."""
+    """Return a factor of the sum of F Fᵀ over ``factors``, with at most as many columns as rows."""
     F = np.concatenate(factors, axis=1)
     if len(factors) == 1 or F.shape[1] <= len(F):
         return F

@@ -1,16 +1,16 @@
-"""A balanced system of some order as modes, a bound on its error, and the search for an order.
+"""Truncation of balanced systems to modes, error bounds, and the search for an order.
 
-With new states s = r T beside the smaller system's own ŝ, and E = (I − T S) Λ T,
+Let s = r T be the new states, ŝ the states of the smaller system, and E = (I − T S) Λ T. Then
 
     r C − ŝ Ĉ = r (C − T S C) + (s − ŝ) Ĉ,   (s − ŝ)(t) = Σ_j r(t−1−j) E Λ_r^j
 
-Every term is a linear function of one state, whose size over all rows follows from XᵀX. So the
-whole is at most the sum of these sizes,
+Every term is a linear function of one state, and its norm over all rows follows from XᵀX. So the
+error is at most the sum of these norms,
 
     ‖X C − Ŝ Ĉ‖ ≤ ‖X (C − T S C)‖ + Σ_j ‖X E Λ_r^j Ĉ‖
 
-whatever the order of the rows. That is a proof if X has every state that led to its rows; states
-that it lacks (a warmup, rows left out) are assumed to be like the others.
+in any order of the rows. This is rigorous if X includes all states that precede its rows. States
+that are missing (a warmup, rows left out) are assumed to be similar to the others.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from eigenecho.reduction.system import System
 from eigenecho.types import Array
 
 LAGS = 4096
-"""Terms of the sum that are computed; a geometric series bounds the others."""
+"""Maximum number of terms of the sum; a geometric series bounds the remaining terms."""
 
 SETTLED = 1e-6
-"""Size of a mode at which its part of the sum ends."""
+"""Decay of the slowest mode at which the sum is truncated."""
 
 BELOW = 1
-"""Orders below the result that are tried as well: errors do not decrease at every step."""
+"""Number of smaller orders that are also tried, because errors are not always monotonic."""
 
 PARTS = 32
-"""Number of orders that are tried if the search fails."""
+"""Approximate number of orders that are tried if the search fails."""
 
 TURN = 3
-"""Number of trials after which the interval is halved, whatever the expected errors."""
+"""Number of trials per bisection of the interval, which does not use the expected errors."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +56,8 @@ def smaller(balanced: BalancedSystem, order: int) -> TruncatedSystem | None:
 
         Λ_r = S Λ T = V Λ̂ V⁻¹,   r̂ = r T V,   Ĉ = V⁻¹ S C
 
-    None if it has no usable eigenvectors, or if rounding has moved an eigenvalue to the unit
-    circle: then another order is needed.
+    Return None if it has no usable eigenvectors, or if rounding has moved an eigenvalue to the unit
+    circle. In this case another order is needed.
     """
     W, _, C = balanced.matrices(order)
     spectrum, basis = eigendecomposition(W)
@@ -72,12 +72,12 @@ def smaller(balanced: BalancedSystem, order: int) -> TruncatedSystem | None:
 
 
 def error_bound(balanced: BalancedSystem, reduced: TruncatedSystem, rows: Rows) -> Array:
-    """Return a bound on the error over all rows, ‖·‖ of each output, (E,)."""
+    """Return a bound on the norm of the error of each output over all rows, (E,)."""
     system, S = balanced.system, balanced.S[: reduced.system.units]
     order = len(S)
     left = system.C - balanced.T[:, :order] @ (S @ system.C)
     ahead = system.advance(reduced.states)
-    # (I − T S) Λ T V: what a step brings into the states that are left out.
+    # (I − T S) Λ T V is the part of a step that enters the truncated states.
     leaks = ahead - balanced.T[:, :order] @ (S @ ahead)
     both = np.hstack([left, leaks])
     seen = np.concatenate([np.linalg.qr(piece @ both, mode="r") for piece in rows()])
@@ -86,7 +86,7 @@ def error_bound(balanced: BalancedSystem, reduced: TruncatedSystem, rows: Rows) 
 
 
 def _carried(reduced: TruncatedSystem, R: Array) -> Array:
-    """Return Σ_j ‖R Λ̂^j Ĉ‖ of each output, for a triangle R (·, k) of the drive of the modes."""
+    """Return Σ_j ‖R Λ̂^j Ĉ‖ of each output, for a factor R (·, k) of the drive of the modes."""
     system = reduced.system
     n, modes, radius = system.spectrum.real.size, system.modes, system.spectrum.radius
     enough = np.log(SETTLED) / np.log(radius) if radius > 0 else 0.0
@@ -96,7 +96,7 @@ def _carried(reduced: TruncatedSystem, R: Array) -> Array:
     sizes = np.linalg.norm(R, axis=0)
     sizes = np.concatenate([sizes[:n], sizes[n::2] + sizes[n + 1 :: 2]])
     for i, c in enumerate(system.outputs):
-        # As in the layout: Re z Re(λ^j c) − Im z Im(λ^j c).
+        # In the Q layout, the product is Re z Re(λ^j c) − Im z Im(λ^j c).
         weights = powers * c[:, None]
         parts = R[:, :n] @ weights[:n].real
         parts += R[:, n::2] @ weights[n:].real - R[:, n + 1 :: 2] @ weights[n:].imag
@@ -109,10 +109,10 @@ def _carried(reduced: TruncatedSystem, R: Array) -> Array:
 
 
 def smallest(error: Callable[[int], float], tol: float, expected: Array) -> int | None:
-    """Return the smallest of the orders 1 … k whose error is at most ``tol``; None if none is.
+    """Return the smallest order from 1 to k with an error of at most ``tol``, or None.
 
-    ``expected`` (k + 1,) are estimated errors of orders 0 … k. They decrease as errors do, but may
-    be off by a factor that is similar for neighbouring orders, so each trial determines the next.
+    ``expected`` (k + 1,) are estimated errors of orders 0 … k. They decrease like the errors, up to
+    a factor that is similar for neighbouring orders, so each trial determines the next.
     """
     expected, error = np.minimum.accumulate(expected), cache(error)
     low, high, most = 0, 0, len(expected) - 1
@@ -145,15 +145,15 @@ def smallest(error: Callable[[int], float], tol: float, expected: Array) -> int 
 
 
 def _crossing(errors: Array, tol: float) -> int | None:
-    """Return the first order from 1 on whose error is at most ``tol``; None if there is none."""
+    """Return the first order from 1 on with an error of at most ``tol``, or None."""
     enough = errors[1:] <= tol
     return int(np.argmax(enough)) + 1 if enough.any() else None
 
 
 def _between(error: Callable[[int], float], tol: float, first: int, most: int) -> tuple[int, int]:
-    """Return an order that fails and the next tried one that does not; (most, 0) if all fail.
+    """Return an order that fails and the next order tried, which succeeds; (most, 0) if all fail.
 
-    This is for the case that the largest orders fail because of rounding.
+    This search is used if the largest orders fail because of rounding.
     """
     step = max(1, (most - first) // PARTS)
     for order in range(first + step, most, step):

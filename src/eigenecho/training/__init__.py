@@ -1,23 +1,23 @@
-"""Training: from series to the weights of a readout, in one batch, in parts, or row by row.
+"""Training of readouts from series, in one batch, in parts, or row by row.
 
 Read in this order: ``settings`` → ``problem`` (series, and passes over their rows) → ``train``
 (solver and ridge).
 
-- ``structured``: a reservoir that settles within the series is trained from lagged correlations,
-  which do not depend on the reservoir, so that ``search`` computes them once. Others are run, in
-  cache.
-- ``refine``: the Cholesky factor of XᵀX corrects weights by the true residuals of the series. A
-  round shrinks the error by a factor that measures how far off XᵀX was. Two or three rounds are
-  usual; a factor above 0.3 leads to ``qr`` instead. The effect of a step δ = A⁻¹g is known before
-  it is taken, from gᵀδ, so that the last step needs no pass over the rows.
-- ``train``: tries solvers in turn. One function selects the ridge, by marginal likelihood
+- ``structured``: a reservoir that settles within the series is trained from lagged correlations.
+  They do not depend on the reservoir, so ``search`` computes them once. Other reservoirs are run in
+  chunks that fit into the cache.
+- ``refine``: weights are corrected with the Cholesky factor of XᵀX and the true residuals of the
+  series. Each round reduces the error by a factor that depends on the accuracy of XᵀX. Two or three
+  rounds are usual; if the factor exceeds 0.3, ``qr`` is used instead. The effect of a step δ = A⁻¹g
+  is known from gᵀδ before the step is taken, so the last step needs no pass over the rows.
+- ``train``: tries solvers in turn. ``select_ridge`` selects the ridge by marginal likelihood
   ("auto", see ``readout.likelihood``) or by errors on held-out rows.
-  ``Evidence`` holds statistics, penalty, ridge and weights, stored so that training can continue.
-  Outputs that are missing at different rows have different XᵀX, and are groups with one ridge.
-- ``update``: new rows are merged. Merged normal equations are not solved anew, which would lose
-  half of the digits: only the change that the new rows require is solved for. The effect of
-  rounding is estimated, with a warning if it is large.
-- ``recursive``: a learner rotates each row into a triangle, O(N²), and never squares it.
+  ``Evidence`` stores statistics, penalty, ridge and weights, so that training can continue.
+  Outputs that are missing at different rows have different XᵀX, and form groups with one ridge.
+- ``update``: new rows are merged. Solving merged normal equations again would lose half of the
+  digits, so only the change of the weights is computed. The effect of rounding errors is estimated,
+  with a warning if it is large.
+- ``recursive``: a learner rotates each row into a triangle, in O(N²), without squaring it.
 """
 
 from eigenecho.training.problem import (

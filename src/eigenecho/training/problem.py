@@ -1,4 +1,4 @@
-"""Training problems: a drawn network and series, combined in one value."""
+"""Training problems, which combine a drawn network with series."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from eigenecho.types import Array
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AbstractProblem(ABC):
-    """A network to train, with passes over its rows wherever they are: all that ``train`` needs.
+    """A network to train, and the passes over its rows that ``train`` needs.
 
         argmin_w Σ ‖y(t) − x(t) w‖² + α ‖L w‖²,   x(t) = [1, y(t−1), r(t)]
 
-    ``fit_bias`` and ``output_to_readout`` say whether rows have the first two parts. ``scalings``
-    of inputs and outputs lead from the caller's units to those of the network.
+    ``fit_bias`` and ``output_to_readout`` are True if rows have the first two parts. ``scalings``
+    of inputs and outputs convert from the caller's units to those of the network.
     """
 
     reservoir: Reservoir
@@ -92,12 +92,12 @@ class AbstractProblem(ABC):
         return self.head + self.reservoir.columns
 
     def flops(self, rows: int | None = None) -> float:
-        """Return the number of operations of a QR factorisation of some rows, by default all."""
+        """Return the number of operations of a QR factorisation of ``rows``, by default all."""
         return 2.0 * (sum(self.lengths) if rows is None else rows) * self.size**2
 
     @property
     def is_small(self) -> bool:
-        """True if an orthogonal factorisation takes seconds at most."""
+        """True if a QR factorisation takes at most a few seconds."""
         return self.flops() <= costs.MAX_QR_FLOPS
 
     def everything(self, warmup: int) -> Block:
@@ -105,7 +105,7 @@ class AbstractProblem(ABC):
         return [(warmup, length) for length in self.lengths]
 
     def check_range(self, *statistics: Statistic) -> None:
-        """Raise if squares of the states overflow: the readout would be zero."""
+        """Raise if squares of the states overflow, because the readout would be zero."""
         if any(statistic.overflows for statistic in statistics):
             columns = "states" if self.reservoir.is_linear else "features"
             raise self.reservoir.overflowed(f"squares of the {columns}")
@@ -122,11 +122,11 @@ class AbstractProblem(ABC):
 
     @abstractmethod
     def rescale_outputs(self, scaling: Scaling) -> Self:
-        """Return the problem with scaled targets; the caller's units stay the same."""
+        """Return the problem with scaled targets and the same caller's units."""
 
     @abstractmethod
     def counts(self, block: Block) -> Array:
-        """Return how many targets of each output are observed in a block, (D_out,)."""
+        """Return the number of observed targets of each output in a block, (D_out,)."""
 
     @abstractmethod
     def squares(self, block: Block) -> Array:
@@ -136,10 +136,10 @@ class AbstractProblem(ABC):
     def gather(
         self, kind: type[Accumulator], fold: Fold, *, less: Array | None = None
     ) -> PassResult:
-        """Return statistics of the training rows and of each held-out block, in one run.
+        """Return statistics of the training rows and of each held-out block, in one pass.
 
-        ``less`` are weights (N', D_out) whose prediction is subtracted from the training targets.
-        Rows with a missing target are left out.
+        If ``less`` (N', D_out) is given, the predictions of these weights are subtracted from the
+        training targets. Rows with a missing target are left out.
         """
 
     @abstractmethod
@@ -148,18 +148,18 @@ class AbstractProblem(ABC):
 
     @abstractmethod
     def with_weights(self, block: Block, w: Array) -> WeightResiduals:
-        """Return weights (N', k) and their residuals over a block, computed when they are used."""
+        """Return weights (N', k) and their residuals over a block, which are computed lazily."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Problem(AbstractProblem):
     """A problem with series in memory.
 
-    Rows are computed again whenever they are needed, and never stored for a whole series.
-    ``inputs`` (T_i, D_in) and ``outputs`` (T_i, D_out) are in the network's units. Feedback and
-    y(t−1) are driven by the true outputs. ``starts`` holds an (r, y) that each series continues
-    from, or None for zero. ``observed`` says which targets (T_i, D_out) are observed, by default
-    all: missing ones are 0 in ``outputs``, and nothing is trained on them.
+    Rows are computed whenever they are needed, and never stored for a whole series. ``inputs``
+    (T_i, D_in) and ``outputs`` (T_i, D_out) are in the network's units. Feedback and y(t−1) use the
+    true outputs. ``starts`` holds the initial state (r, y) of each series, or None for zero.
+    ``observed`` (T_i, D_out) is True for observed targets, by default all. Missing targets are 0 in
+    ``outputs``, and are not used for training.
     """
 
     inputs: Sequence[Array]
@@ -205,12 +205,12 @@ class Problem(AbstractProblem):
         )
 
     def rescale_outputs(self, scaling: Scaling) -> Problem:
-        """Return the problem with scaled targets; the caller's units stay the same."""
+        """Return the problem with scaled targets and the same caller's units."""
         outputs = [scaling.forward(y) for y in self.outputs]
         return replace(self, outputs=outputs, scalings=(self.scalings[0], scaling))
 
     def counts(self, block: Block) -> Array:
-        """Return how many targets of each output are observed in a block, (D_out,)."""
+        """Return the number of observed targets of each output in a block, (D_out,)."""
         if self.observed is None:
             return np.full(self.D_out, sum(stop - start for start, stop in block))
         pairs = zip(self.observed, block, strict=True)
@@ -264,7 +264,7 @@ class Problem(AbstractProblem):
         return SeriesRows(head, [(self.reservoir, drive)], [self.start(series)])
 
     def start(self, series: int) -> Array:
-        """Return the state before the first row, as a copy that may be changed."""
+        """Return a copy of the state before the first row."""
         start = self.starts[series] if self.starts else None
         if start is None:
             return self.reservoir.zero_state(self.inputs[series])
@@ -273,7 +273,7 @@ class Problem(AbstractProblem):
     def gather(
         self, kind: type[Accumulator], fold: Fold, *, less: Array | None = None
     ) -> PassResult:
-        """Return statistics of the training rows and of each held-out block, in one run."""
+        """Return statistics of the training rows and of each held-out block, in one pass."""
         xp = namespace(self.inputs[0])
         less = None if less is None else to_like(less, self.inputs[0])
         held_out = [Triangle.empty(self.size, self.D_out, xp) for _ in fold.held_out]
@@ -304,7 +304,7 @@ class Problem(AbstractProblem):
     def gather_gram(self, block: Block, known: Lags | None = None) -> PassResult:
         """Return XᵀX and XᵀY over a block from sums over time; only resonant modes need states.
 
-        ``known`` are correlations of the same block with at least the required number of lags, of
+        ``known`` are correlations of the same block with at least the required number of lags, for
         series that start from zero.
         """
         sums = sums_over(self, block, lag_count(self)) if known is None else known
@@ -313,7 +313,7 @@ class Problem(AbstractProblem):
         return assemble_gram(self, sums, direct)
 
     def with_weights(self, block: Block, w: Array) -> SeriesResiduals:
-        """Return weights (N', k) and their residuals over a block, computed when they are used."""
+        """Return weights (N', k) and their residuals over a block, which are computed lazily."""
         return SeriesResiduals(self, block, to_like(w, self.inputs[0]))
 
     def squares(self, block: Block) -> Array:
@@ -333,7 +333,7 @@ def readout_head(like: Array, bias: bool, previous: Array | None) -> Array:
 
 
 def _within(block: tuple[int, int], first: int, X: Array, observed: Array | None) -> slice | Array:
-    """Return which rows of a chunk X, which starts at row ``first``, are observed in a block."""
+    """Return the observed rows of a block in a chunk X that starts at row ``first``."""
     start, stop = (min(max(edge - first, 0), len(X)) for edge in block)
     if observed is None:
         return slice(start, stop)
@@ -349,7 +349,7 @@ def pose(
 ) -> Problem:
     """Return the problem of training a drawn network on series in the caller's units.
 
-    With ``standardize``, the scaling comes from the first ``until`` rows of each series, by
+    With ``standardize``, the scaling is computed from the first ``until`` rows of each series, by
     default from all.
     """
     check_lengths(inputs, outputs, settings.warmup)
@@ -380,7 +380,7 @@ def pose(
 
 
 def _standardize_states(problem: Problem, block: Block) -> Problem:
-    """Return a problem whose features standardise the states by the rows of a block."""
+    """Return a problem whose features standardise the states, based on the rows of a block."""
     reservoir = problem.reservoir
     assert reservoir.features is not None
     spread = Spread.of(np.zeros((0, reservoir.features.columns.size)))
@@ -394,9 +394,9 @@ def _standardize_states(problem: Problem, block: Block) -> Problem:
 
 
 def fill_missing(outputs: Sequence[Array]) -> tuple[Sequence[Array], list[Array] | None]:
-    """Return outputs with 0 for NaN, and NumPy arrays that say which targets are observed.
+    """Return outputs with 0 for NaN, and NumPy arrays that are True for observed targets.
 
-    The latter are None if nothing is missing.
+    Instead of the latter, return None if nothing is missing.
     """
     missing = [namespace(y).isnan(y) for y in outputs]
     if not any(bool(gaps.any()) for gaps in missing):
@@ -412,7 +412,7 @@ def check_lengths(
 ) -> None:
     """Raise unless inputs and outputs have equal lengths that exceed the warmup.
 
-    ``use`` says in messages what the rows are for.
+    ``use`` describes the purpose of the rows in messages.
     """
     if len(inputs) != len(outputs):
         raise bad_argument("y", Words(f"{len(outputs)} series"), f"{len(inputs)} series, as in X")

@@ -1,11 +1,11 @@
-"""Recursive least squares: a readout that learns rows one by one, O(N'²) each.
+"""Recursive least squares: a readout that learns rows one by one, in O(N'²) each.
 
-After each row the weights are those that a batch would give,
+After each row, the weights equal the batch solution,
 
     argmin Σ_t λ^(T−t) ‖y(t) − x(t) w‖² + α ‖L (w − w₀)‖²
 
-The learner keeps a triangle R of the rows, into which each new row is rotated: this form neither
-squares numbers nor accumulates errors.
+The learner rotates each new row into a triangle R. This algorithm neither squares numbers nor
+accumulates errors.
 """
 
 from __future__ import annotations
@@ -26,21 +26,22 @@ from eigenecho.training.update import RoundingError, warn_if_lost
 from eigenecho.types import Array, Count
 
 LEAST_RIDGE = 0.1
-"""Smallest share of the ridge that forgetting leaves in effect."""
+"""Smallest fraction of the ridge that remains in effect despite forgetting."""
 
 FIRST_ROWS = 64
-"""Number of first rows after each of which the rounding error is estimated."""
+"""Number of first rows for which the rounding error is estimated after each row."""
 
 LARGE = 1e150
-"""Numbers from which squares may overflow."""
+"""Largest number that can be learned; squares of larger numbers may overflow."""
 
 
 class TrainingState(NamedTuple):
-    """State of a learner: R w = Z with RᵀR = Σ λ^(T−t) x(t)ᵀx(t) + the penalty.
+    """State of a learner: R w = Z, where RᵀR is Σ λ^(T−t) x(t)ᵀx(t) plus the penalty.
 
-    ``R`` (N', N') is upper triangular, ``Z`` (N', D_out), ``weights`` (D_out, N'), ``centre``
-    (N', D_out) the weights that the ridge pulls to, and ``rows`` the number of rows learned.
-    ``rounding_error`` is set if R came from normal equations, which have half of the digits.
+    ``R`` (N', N') is upper triangular, ``Z`` is (N', D_out) and ``weights`` (D_out, N'). The ridge
+    penalises the difference from ``centre`` (N', D_out), and ``rows`` is the number of rows
+    learned. ``rounding_error`` is set if R was computed from normal equations, which have half of
+    the digits.
     """
 
     R: Array
@@ -53,7 +54,7 @@ class TrainingState(NamedTuple):
     @classmethod
     @one_blas_thread()
     def initial(cls, W_out: Array, penalty: Penalty, ridge: float) -> TrainingState:
-        """Return the state before any row: only ridge ‖L (w − W_out)‖²."""
+        """Return the state before the first row, with the penalty ridge ‖L (w − W_out)‖²."""
         centre = np.array(W_out, np.float64)
         L = np.sqrt(ridge) * penalty.root()
         R, Z = L, L @ centre
@@ -71,7 +72,7 @@ class TrainingState(NamedTuple):
         return cls(R, Z, w.T, np.zeros_like(w), rounding_error=rounding_error)
 
     def check_fit(self, penalty: Penalty) -> None:
-        """Raise if shapes are inconsistent: compiled code does not check them."""
+        """Raise if shapes are inconsistent, because compiled code does not check them."""
         size, D = np.shape(self.centre)
         if penalty.size != size:
             raise bad_argument("penalty", Words(f"{penalty.size} rows"), f"{size} rows")
@@ -87,9 +88,9 @@ class TrainingState(NamedTuple):
 class RecursiveLeastSquares:
     """Weights (D_out, N') that are updated with each new row.
 
-    The ridge is not forgotten: its rows are renewed one after the other over the length of the
-    memory, so that between α/10 and α is in effect and directions that the data do not excite stay
-    bounded. ``forgetting`` is λ in ]0, 1]: the memory is about 1/(1 − λ) rows long.
+    Forgetting does not remove the ridge. The rows of the penalty are renewed in turn, so that the
+    effective ridge stays between α/10 and α, and weights that the data do not determine stay
+    bounded. ``forgetting`` is λ in ]0, 1]; the memory is about 1/(1 − λ) rows long.
     """
 
     def __init__(
@@ -117,7 +118,7 @@ class RecursiveLeastSquares:
 
     @property
     def training_state(self) -> TrainingState:
-        """The current state, as a copy that later rows do not change."""
+        """A copy of the current state, which later rows do not change."""
         R, Z, weights = self._R.copy(), self._Z.copy(), self.weights.copy()
         return TrainingState(R, Z, weights, self._centre, self.rows, self.rounding_error)
 
@@ -137,8 +138,8 @@ class RecursiveLeastSquares:
     def judge(self, x: Array, dtype: np.dtype) -> None:
         """Warn once if rounding of the initial normal equations affects the output at a row (N',).
 
-        The estimate costs as much as learning a row, so it is made for the first rows and then at
-        powers of two.
+        The estimate costs as much as learning a row, so it is computed for the first rows and then
+        at powers of two.
         """
         is_due = self.rows <= FIRST_ROWS or self.rows & (self.rows - 1) == 0
         if self.rounding_error is not None and is_due:

@@ -1,7 +1,8 @@
-"""Iterative refinement: normal equations that lose no digits.
+"""Iterative refinement of solutions of the normal equations to full accuracy.
 
-XᵀX has half of the digits of X. If weights are corrected by true residuals, computed by running the
-network on the series, errors of XᵀX affect only the speed of convergence, not the result.
+XᵀX has half of the digits of X. If the weights are corrected with true residuals, computed by
+running the network on the series, errors of XᵀX affect only the speed of convergence, not the
+result.
 """
 
 from __future__ import annotations
@@ -26,26 +27,26 @@ if TYPE_CHECKING:
     from eigenecho.training.problem import AbstractProblem, Problem
 
 ROUNDS = 12
-"""Largest number of refinements."""
+"""Maximum number of refinement steps."""
 
 SLOWEST = 0.3
-"""Refinement stops if a change is larger than this factor times the one before."""
+"""Largest ratio of successive changes. Refinement stops if it is exceeded."""
 
 CONVERGED = 1e-11
-"""Expected further change of the outputs, relative to their size, at which refinement ends."""
+"""Relative tolerance: the expected further change of the outputs at which refinement ends."""
 
 ACCURATE = 1e-10
-"""Change that is accepted if rounding prevents a smaller one."""
+"""Largest relative change that is accepted if rounding prevents a smaller one."""
 
 WEIGHT_SHARE = 5e-2
-"""Weight of a relative change of the weights against one of the outputs.
+"""Importance of relative changes of the weights, compared with those of the outputs.
 
-Rows of the warmup and of other series may excite directions that training rows do not: there the
-error of outputs follows that of the weights.
+Rows of the warmup and of other series may excite directions that training rows do not. In these
+directions, errors of the weights become errors of the outputs.
 """
 
 SLIGHT = 1e-6
-"""Change of outputs, relative to residuals, up to which EᵀE is updated to first order."""
+"""Largest change of outputs, relative to residuals, for a first-order update of EᵀE."""
 
 
 class LinearSystem(Protocol):
@@ -59,7 +60,7 @@ class LinearSystem(Protocol):
 
 
 class WeightedRows(Protocol):
-    """Weights w (N', k) with rows that are stored or computed again."""
+    """Weights w (N', k), and rows that are stored or recomputed."""
 
     @property
     def w(self) -> Array:
@@ -146,7 +147,7 @@ Rows = TypeVar("Rows", bound=WeightedRows)
 
 
 def rounds(first: Rows, system: LinearSystem) -> Iterator[tuple[Rows, Array, Array]]:
-    """Yield each round with its gradient g and step A⁻¹ g, without end.
+    """Yield each round with its gradient g and step A⁻¹ g, indefinitely.
 
         w ← w + A⁻¹ (Xᵀ(Y − X w) − αM w)
 
@@ -187,13 +188,13 @@ class RefinedWeights:
 
 
 def refine(first: WeightResiduals, system: NormalEquations) -> RefinedWeights | None:
-    """Refine weights until all digits are correct; return None if that does not converge.
+    """Refine weights until all digits are correct; return None without convergence.
 
     ``first`` holds the plain solution of the normal equations.
 
     The change of the outputs by a step δ = A⁻¹ g is known before the step is taken:
-    ‖Xδ‖² + α‖Lδ‖² = gᵀδ. Convergence is judged by this and by the change of the weights, ‖Lδ‖,
-    because other series may excite what this one does not.
+    ‖Xδ‖² + α‖Lδ‖² = gᵀδ. The convergence test uses this and the change of the weights, ‖Lδ‖,
+    because other series may excite directions that these series do not.
     """
     xp = namespace(first.w)
     penalty, size = system.penalty, first.size
@@ -204,7 +205,7 @@ def refine(first: WeightResiduals, system: NormalEquations) -> RefinedWeights | 
         moved = xp.sqrt(xp.maximum((gradient * step).sum(axis=0), 0.0))
         turned = lengths([penalty.times_root(step)]) / weight
         change = float(xp.max(xp.maximum(moved / size, WEIGHT_SHARE * turned)))
-        if not change < SLOWEST * last:  # rounding, or too far off to begin with
+        if not change < SLOWEST * last:  # rounding, or an inaccurate XᵀX
             break
         refined = RefinedWeights(current, step, moved)
         if change <= CONVERGED or (last < np.inf and change**2 <= CONVERGED * last):

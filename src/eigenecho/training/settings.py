@@ -1,4 +1,4 @@
-"""Settings of training: the checked parameters of an estimator."""
+"""Training settings: the validated parameters of an estimator."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from eigenecho.types import Seed
 SOLVERS = ("auto", "gram", "qr", "refined", "structured")
 
 FEATURE_SOLVERS = ("auto", "gram", "qr")
-"""Solvers of readouts of features; the others need rows that are linear in the data."""
+"""Solvers for readouts of features; other solvers need rows that are linear in the data."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Checked parameters of ``LinearESN``: how a network is drawn and its readout trained.
+    """Validated parameters of ``LinearESN`` for drawing a network and training its readout.
 
-    ``ridge`` holds one value, several to choose from, or is "auto" or "loop".
+    ``ridge`` is a tuple of one or several candidates, "auto" or "loop".
     """
 
     recipe: Recipe = field(default_factory=Recipe)
@@ -55,28 +55,28 @@ class Settings:
 
     @property
     def has_features(self) -> bool:
-        """True if the readout sees features of the states or, of a delay line, some of them."""
+        """True if the readout uses features of the states, or the taps of a delay line."""
         recipe = self.recipe
         return recipe.features is not None or isinstance(recipe.spectrum, DelayLine)
 
     @property
     def compares(self) -> bool:
-        """True if several ridges are given, to choose from on held-out rows."""
+        """True if several ridges are given, which are compared on held-out rows."""
         return not isinstance(self.ridge, str) and len(self.ridge) > 1
 
     @classmethod
     def of(cls, params: Mapping[str, Any]) -> Settings:
-        """Return the settings that the parameters of an estimator describe."""
+        """Return the settings for the parameters of an estimator."""
 
         def own(kind: Any) -> dict[str, Any]:
             return {f.name: params[f.name] for f in fields(kind) if f.name in params}
 
-        # The identity penalises the states in the working basis, which needs no eigenvectors.
+        # The identity penalty is applied in the working basis, which needs no eigenvectors.
         eigenvectors = params.get("penalty", "neuron") == "neuron"
         return cls(Recipe(**own(Recipe), eigenvectors=eigenvectors), **own(cls))
 
     def draw(self, D_in: int, D_out: int, seed: Seed, cache: Cache | None = None) -> DrawnReservoir:
-        """Draw a reservoir for the given numbers of inputs and outputs."""
+        """Draw a reservoir with the given numbers of inputs and outputs."""
         return draw(self.recipe, D_in, D_out if self.feedback else 0, seed, cache)
 
     def penalty_of(self, drawn: DrawnReservoir, D_out: int) -> Penalty:
@@ -91,7 +91,7 @@ class Settings:
 
 
 def _numbers(ridge: Any) -> tuple[float, ...]:
-    """Return one ridge or several as a tuple of numbers."""
+    """Return one or several ridges as a tuple of numbers."""
     values = np.atleast_1d(ridge)
     fits = values.dtype.kind in "fiu" and values.ndim == 1 and values.size > 0
     if not fits or not np.all(np.isfinite(values) & (values >= 0)):

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def applies(problem: AbstractProblem) -> bool:
-    """Return True if sums over time can replace states: a diagonal W with few resonant modes."""
+    """Return True if sums over time can replace states: W is diagonal with few resonant modes."""
     reservoir = problem.reservoir
     if not isinstance(reservoir.transition, Diagonal) or not problem.starts_from_zero:
         return False
@@ -48,10 +48,10 @@ def applies(problem: AbstractProblem) -> bool:
 
 
 def sums_over(problem: Problem, block: Block, K: int | None) -> Any:
-    """Return ``Lags`` over K steps, or if K is None the ``Moments`` of one run of the reservoir.
+    """Return ``Lags`` over K steps or, if K is None, the ``Moments`` of one run of the reservoir.
 
-    Lags determine the moments of any reservoir that settles within K steps. States are summed
-    against the side columns [drive, head, targets].
+    Lags determine the moments of any reservoir that settles within K steps. The side columns are
+    [drive, head, targets].
     """
     parts: list[Any] = []
     for i, (start, stop) in enumerate(block):
@@ -67,7 +67,7 @@ def sums_over(problem: Problem, block: Block, K: int | None) -> Any:
 
 
 def resonant_part(problem: Problem) -> Problem | None:
-    """Return a problem with only the modes whose quotients lose digits; None if there are none."""
+    """Return the problem of the modes whose quotients lose digits; None if there are none."""
     modes = resonant(problem.reservoir.spectrum)
     if not np.any(modes):
         return None
@@ -82,7 +82,7 @@ def resonant_part(problem: Problem) -> Problem | None:
 def assemble_gram(
     problem: AbstractProblem, sums: Lags | Moments, direct: Gram | None
 ) -> PassResult:
-    """Return XᵀX and XᵀY of all columns from sums over time and sums of resonant modes."""
+    """Return XᵀX and XᵀY from sums over time and the ``direct`` sums of resonant modes."""
     reservoir, spectrum = problem.reservoir, problem.reservoir.spectrum
     moments = sums.moments(reservoir)
     statistics = moments.gram(spectrum, reservoir.B, problem.D_out)
@@ -94,7 +94,7 @@ def assemble_gram(
 
 
 def lag_count(problem: AbstractProblem) -> int | None:
-    """Return the number of lags to correlate; None if the reservoir should be run instead."""
+    """Return the number of lags, or None if the reservoir is run instead."""
     K = settling_steps(problem.reservoir.form)
     steps, units = sum(problem.lengths), problem.reservoir.units
     if not problem.starts_from_zero or min(problem.lengths) <= K:
@@ -112,7 +112,7 @@ def lag_count(problem: AbstractProblem) -> int | None:
 def sum_states(
     problem: Problem, series: int, drive: Array, side: Array, start: int
 ) -> tuple[Array, Array, Array]:
-    """Return the state before row ``start``, Σ e(t)ᵀ r(t) from there on, and the last state."""
+    """Return the state before row ``start``, Σ e(t)ᵀ r(t) from this row on, and the last state."""
     reservoir, xp = problem.reservoir, namespace(side)
     rows = SeriesRows(drive[:, :0], [(reservoir, drive)], [problem.start(series)])
     states = rows.states_before(start)

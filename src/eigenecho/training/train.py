@@ -1,4 +1,4 @@
-"""Training a readout by the cheapest solver that loses no digits, and selecting its ridge."""
+"""Training of readouts by the cheapest accurate solver, and selection of the ridge."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ from eigenecho.training.structured import applies
 from eigenecho.types import Array, NonNegative, UnboundedArray
 
 HELD_OUT = 0.2
-"""Share of each series, at its end, on which several ridges are compared."""
+"""Fraction of each series, at its end, that is held out to compare several ridges."""
 
 
 @dataclass(frozen=True, eq=False)
 class GroupEvidence:
     """Statistics of all training rows, with the penalty, the ridge and the weights (N', D_out).
 
-    The weights are argmin ‖Y − X w‖² + ridge ‖L w‖² in float64, whatever the model's dtype.
+    The weights are argmin ‖Y − X w‖² + ridge ‖L w‖² in float64, for any dtype of the model.
     ``scatter`` (D_out, D_out) is EᵀE of their residuals E. ``XtE`` (N', D_out) is stored if the
-    weights are not exactly the minimum, as for plain normal equations; at the minimum it is ridge M
-    w. Statistics may be tensors on the device where they were gathered.
+    weights are not exactly the minimum, as for plain normal equations; at the minimum it equals
+    ridge M w. Statistics may be tensors on the device on which they were gathered.
     """
 
     statistics: Statistic
@@ -68,7 +68,7 @@ class GroupEvidence:
             raise bad_argument("penalty", Words(f"of {self.penalty.size} rows"), f"{size} rows")
 
     def __getstate__(self) -> dict[str, Any]:
-        # Without cached properties, which may be on a device.
+        # Cached properties are not stored, because they may be on a device.
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
@@ -83,14 +83,14 @@ class GroupEvidence:
             try:
                 R, _ = self.triangle
                 share = namespace(R).solve_triangular(R, self.penalty.root(R).T, transposed=True)
-            except ValueError:  # a ridge too small to have an effect
+            except ValueError:  # the ridge is too small to have an effect
                 return freedom
             freedom -= self.ridge * float((share**2).sum())
         return max(freedom, 0.0)
 
     @property
     def free_rows(self) -> float:
-        """Rows less degrees of freedom, at least 1."""
+        """Number of rows minus degrees of freedom, at least 1."""
         return max(self.statistics.rows - self.freedom, 1.0)
 
     @property
@@ -132,8 +132,8 @@ class GroupEvidence:
 class Evidence:
     """Training statistics for each group of outputs with the same missing rows.
 
-    All groups have one ridge. ``columns`` are the outputs of each group, and ``scatter``
-    (D_out, D_out) is EᵀE of all residuals E, which are 0 where targets are missing.
+    All groups have the same ridge. ``columns`` are the outputs of each group, and ``scatter``
+    (D_out, D_out) is EᵀE of all residuals E, which are 0 for missing targets.
     """
 
     groups: tuple[GroupEvidence, ...]
@@ -142,12 +142,12 @@ class Evidence:
 
     @classmethod
     def of_one(cls, group: GroupEvidence) -> Evidence:
-        """Return the evidence of outputs that are all observed at the same rows."""
+        """Return the evidence of outputs that are observed in the same rows."""
         return cls((group,), (np.arange(len(group.scatter)),), group.scatter)
 
     @property
     def single(self) -> GroupEvidence | None:
-        """The only group, or None if outputs are missing at different rows."""
+        """The only group, or None if there are several."""
         return self.groups[0] if len(self.groups) == 1 else None
 
     @property
@@ -163,10 +163,10 @@ class Evidence:
 
     @property
     def noise(self) -> Array:
-        """Covariance of one-step errors: EᵀE / √(f fᵀ), f rows less degrees of freedom (D_out,).
+        """Covariance of one-step errors: EᵀE / √(f fᵀ), with f = ``free_rows`` (D_out,).
 
-        Two outputs contribute in the rows where both are observed, so that the result is a
-        covariance whatever is missing.
+        Covariances use the rows in which both outputs are observed, so that the matrix is always
+        positive semidefinite.
         """
         free = np.empty(len(self.scatter))
         for columns, group in zip(self.columns, self.groups, strict=True):
@@ -183,7 +183,7 @@ class Evidence:
 class TrainedReadout:
     """A trained readout: its evidence, the solver, and the last state of the last series.
 
-    ``log_density`` is the log density of the targets, if the ridge was selected by it.
+    ``log_density`` is the log density of the targets, if it was used to select the ridge.
     """
 
     evidence: Evidence
@@ -194,7 +194,7 @@ class TrainedReadout:
 
 @one_blas_thread()
 def train(problem: AbstractProblem, settings: Settings) -> TrainedReadout:
-    """Train a readout, each output on the rows where it is observed.
+    """Train a readout, with each output on the rows in which it is observed.
 
         w_d = argmin Σ_{t: y_d(t) is observed} (y_d(t) − x(t) w)² + α ‖L w‖²
 
@@ -218,7 +218,7 @@ def train(problem: AbstractProblem, settings: Settings) -> TrainedReadout:
 
 
 def _train_group(problem: AbstractProblem, settings: Settings) -> TrainedReadout:
-    """Train outputs that are observed at the same rows."""
+    """Train outputs that are observed in the same rows."""
     fold, solver = _split(problem, settings), _select_solver(problem, settings.solver)
     if solver in ("refined", "structured"):
         trained = _refined(problem.in_double, settings, solver, fold)
@@ -229,7 +229,7 @@ def _train_group(problem: AbstractProblem, settings: Settings) -> TrainedReadout
 
 
 def _select_solver(problem: AbstractProblem, solver: str) -> str:
-    """Return the solver to try first; "qr" follows if it cannot reach all digits."""
+    """Return the solver to try first; "qr" is the fallback if it is not accurate."""
     if solver not in ("auto", "structured"):
         return solver
     if problem.reservoir.features is not None:
@@ -240,14 +240,14 @@ def _select_solver(problem: AbstractProblem, solver: str) -> str:
 
 
 def _split(problem: AbstractProblem, settings: Settings) -> Fold:
-    """Return the rows to train on, and the last rows held out if ridges are compared."""
+    """Return the training rows, with the last rows held out if ridges are compared."""
     if settings.compares:
         return hold_out(problem, settings)
     return Fold(problem.everything(settings.warmup))
 
 
 def hold_out(problem: AbstractProblem, settings: Settings) -> Fold:
-    """Return all rows after the warmup, the last fifth of each series held out."""
+    """Return all rows after the warmup, with the last fifth of each series held out."""
     everything = problem.everything(settings.warmup)
     cuts = [stop - round(HELD_OUT * (stop - start)) for start, stop in everything]
     train = [(start, cut) for (start, _), cut in zip(everything, cuts, strict=True)]
@@ -261,7 +261,7 @@ def hold_out(problem: AbstractProblem, settings: Settings) -> Fold:
 def _directly(
     problem: AbstractProblem, settings: Settings, solver: str, fold: Fold
 ) -> TrainedReadout:
-    """Solve normal equations without refinement, or an orthogonal factorisation."""
+    """Solve by normal equations without refinement, or by QR factorisation."""
     gathered = problem.gather(Gram if solver == "gram" else Triangle, fold)
     total, held_out, ends = gathered
     problem.check_range(total, *held_out)
@@ -273,7 +273,7 @@ def _directly(
     weights = np.ascontiguousarray(to_host(solution))
     whole, double = problem.everything(settings.warmup), problem.in_double
     XtE = None
-    if not total.is_exact:  # from sums the residuals would be differences of large numbers
+    if not total.is_exact:  # residuals from sums would be differences of large numbers
         left = double.gather(Remainder, Fold(whole), less=solution).statistics.on_host
         scatter, XtE = left.EtE, left.XtE
     elif ridge == 0 or problem.reservoir.dtype != np.float64:
@@ -288,7 +288,7 @@ def _directly(
 def _refined(
     problem: AbstractProblem, settings: Settings, solver: str, fold: Fold
 ) -> TrainedReadout | None:
-    """Refine normal equations on true residuals; return None if that does not converge."""
+    """Refine normal equations with true residuals; return None without convergence."""
     penalty, ridges = problem.penalty, settings.ridge
     gathered = _sums(problem, solver, fold.train)
     total, _, ends = gathered
@@ -347,9 +347,9 @@ def select_ridge(
 ) -> SelectedRidge:
     """Return one ridge for all problems, which have the same rows and different outputs.
 
-    "auto" is the ridge under which the training targets are likeliest; of several ridges, the one
-    with the smallest errors on held-out rows is selected. ``gathered`` are the statistics of the
-    fold; if they are not given, they are gathered as the solver needs them.
+    "auto" maximises the likelihood of the training targets; among several ridges, the one with the
+    smallest errors on held-out rows is selected. ``gathered`` are the statistics of the fold; if
+    they are not given, the kind that the solver needs is gathered.
     """
     if settings.ridge != "auto" and not settings.compares:
         return SelectedRidge(settings.ridge[0])
@@ -404,7 +404,7 @@ def held_out_errors(
 ) -> Array:
     """Return mean squared errors on held-out rows, (ridges,), of readouts trained on ``train``.
 
-    They are true residuals, each output relative to its size there.
+    The errors are true residuals, relative to the size of each output in the held-out rows.
     """
     train, held_out = train.on_host, held_out.on_host
     size = held_out.squares
@@ -415,5 +415,5 @@ def held_out_errors(
 
 
 def lowest(errors: Sequence[float] | Array) -> int:
-    """Return the place of the smallest error, the first of equals; NaN counts as infinite."""
+    """Return the index of the first smallest error; NaN counts as infinite."""
     return int(np.argmin(np.where(np.isnan(errors), np.inf, errors)))

@@ -1,8 +1,8 @@
 """Updating a readout with further series, and the effect of rounding errors.
 
-Let A = XᵀX + αM be known as A + E. A change of weights Δ computed from A + E has, to first order,
-the error A⁻¹ E Δ. The entries of E are rounding errors, |E_ij| ≈ ε d_i d_j with d² the diagonal of
-XᵀX, and random signs: E Δ ≈ ε ‖D Δ‖ d with signs that are drawn.
+Let A + E be the computed value of A = XᵀX + αM. A change of weights Δ computed from A + E has, to
+first order, the error A⁻¹ E Δ. The entries of E are rounding errors, |E_ij| ≈ ε d_i d_j with d² the
+diagonal of XᵀX, and have random signs. So E Δ is estimated as ε ‖D Δ‖ d with random signs.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from eigenecho.training.train import GroupEvidence
 from eigenecho.types import Array, PositiveArray
 
 FIRST = 256
-"""Minimum number of rows from a zero state on which the error of a change is estimated."""
+"""Minimum number of rows after a zero state for which the error of an update is estimated."""
 
 LARGEST_ERROR = 1e-8
-"""Relative error of outputs from which a warning is issued."""
+"""Relative error of outputs above which a warning is issued."""
 
 
 @one_blas_thread()
 def update(evidence: GroupEvidence, problem: Problem, block: Block) -> tuple[GroupEvidence, Array]:
     """Train on a block of further rows; return the evidence of all rows, and the last state.
 
-    Orthogonal statistics are merged and solved. Normal equations lose half of the digits of their
-    solution, so only the change that the new rows X₂ require is solved for, from true residuals:
+    Orthogonal statistics are merged and solved. The solution of normal equations loses half of the
+    digits, so only the change due to the new rows X₂ is computed, from true residuals:
 
         w + (G₁ + G₂ + αM)⁻¹ X₂ᵀ (Y₂ − X₂ w)
     """
-    # Statistics move to the device of the new rows.
+    # Statistics are moved to the device of the new rows.
     old = evidence.statistics.where(problem.inputs[0])
     if not old.is_exact:
         return _corrected(evidence, old.gram(), problem, block)
@@ -90,10 +90,10 @@ def _corrected(
 
 
 def _error(problem: Problem, block: Block, statistics: Gram, off: Array) -> float:
-    """Return the largest error of outputs, over the size of the targets, of weights off by ``off``.
+    """Return the largest output error due to weight errors ``off``, relative to the targets.
 
-    The rows are those of the block and the first ones after a zero state, which are not in its
-    statistics if the series continues another one or has a warmup.
+    It includes the rows of the block and the first rows after a zero state. The latter are not in
+    the statistics of the block if the series continues another one or has a warmup.
     """
     size = to_host(lengths(problem.targets(block)))
     size[size == 0] = 1.0
@@ -116,7 +116,7 @@ def scale_of(statistics: Gram) -> Array:
 
 
 def weight_error(scale: Array, change: Array, solve: Callable[[Array], Array]) -> Array:
-    """Return A⁻¹ E Δ (N', D_out) for d = ``scale`` (N',), Δ = ``change`` and A⁻¹ by ``solve``."""
+    """Return A⁻¹ E Δ (N', D_out), where d is ``scale`` (N',), Δ ``change``, and A⁻¹ ``solve``."""
     xp = namespace(scale)
     signs = xp.asarray(np.random.default_rng(0).choice([-1.0, 1.0], len(scale)))
     rounding = EPS * xp.linalg.norm(scale[:, None] * change, axis=0)
@@ -124,7 +124,7 @@ def weight_error(scale: Array, change: Array, solve: Callable[[Array], Array]) -
 
 
 def warn_if_lost(error: float, ridge: float, dtype: np.dtype) -> bool:
-    """Warn if the error of outputs is larger than the rounding of ``dtype``; return True if so."""
+    """Warn and return True if errors of outputs are larger than the rounding of ``dtype``."""
     if not error > max(LARGEST_ERROR, float(np.finfo(dtype).eps)):
         return False
     warn(
@@ -137,10 +137,10 @@ def warn_if_lost(error: float, ridge: float, dtype: np.dtype) -> bool:
 
 
 class RoundingError(NamedTuple):
-    """Numbers by which a learner that starts from normal equations estimates its error.
+    """Estimate of the rounding error of a learner that starts from normal equations.
 
-    ``scale`` (N',) are the roots of diag XᵀX, ``start`` (N', D_out) the first weights and ``size``
-    (D_out,) the root mean squares of the outputs.
+    ``scale`` (N',) is √diag(XᵀX), ``start`` (N', D_out) are the first weights, and ``size``
+    (D_out,) is the root mean square of each output.
     """
 
     scale: Array
@@ -149,8 +149,8 @@ class RoundingError(NamedTuple):
 
     @classmethod
     def of(cls, statistics: Gram, weights: Array) -> RoundingError:
-        """Return the numbers of a learner that starts from these statistics and weights."""
-        # Squares of very large or small weights would leave the range of numbers.
+        """Return the estimate for a learner that starts from these statistics and weights."""
+        # Squares of very large or small weights would overflow or underflow.
         unit = np.abs(weights).max(axis=0)
         unit[unit == 0] = 1.0
         w = weights / unit
@@ -161,9 +161,9 @@ class RoundingError(NamedTuple):
 
     @one_blas_thread()
     def error(self, x: Array, R: Array, weights: Array, faded: float) -> float:
-        """Return the estimated error of the output at a row (N',), over the size of the outputs.
+        """Return the estimated error of the output at a row (N',), relative to the outputs.
 
-        RᵀR = A and ``weights`` (N', D_out) are current; ``faded`` is the current weight of XᵀX.
+        RᵀR = A and ``weights`` (N', D_out) are current; ``faded`` is the remaining weight of XᵀX.
         """
         solve = partial(cho_solve, (R, False), check_finite=False)
         off = faded * weight_error(self.scale, weights - self.start, solve)
