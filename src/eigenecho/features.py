@@ -1,12 +1,12 @@
-"""Nonlinear features of reservoir states, which a readout uses besides the states.
+"""Nonlinear features of reservoir states, used by a readout in addition to the states.
 
 polynomial                   products of states
 cosines, tanh                random nonlinear projections of states
 joined                       several kinds together
 custom                       a function of your own
 
-The rows of the readout are then [1, y(t−1), s, φ(s)], where s are the states, standardised by the
-training rows, and φ the features. The outputs are still linear in the weights, so that training
+The rows of the readout are then [1, y(t−1), s, φ(s)], where s are the states, standardised over the
+training rows, and φ are the features. The outputs are still linear in the weights, so that training
 remains a linear least-squares problem.
 """
 
@@ -30,17 +30,17 @@ from eigenecho.types import Array, PositiveArray
 __all__ = ["Features", "cosines", "custom", "joined", "polynomial", "tanh"]
 
 DEGREES = {"quadratic": 2, "cubic": 3}
-"""Polynomials that have a name."""
+"""Degrees of the named polynomials."""
 
 PROJECTIONS = ("cosines", "tanh")
-"""Kinds of features that are random projections."""
+"""Kinds of features computed by random projections."""
 
 MOST = 100_000
-"""Largest number of features: their triangular factor takes 80 GB."""
+"""Largest number of features, for which the triangular factor takes 80 GB."""
 
 
 class Part(NamedTuple):
-    """Features of one kind: ``size`` is the degree of a polynomial, otherwise their number."""
+    """Features of one kind: ``size`` is the degree of a polynomial, or their number."""
 
     kind: str
     size: int
@@ -140,7 +140,7 @@ def cosines(count: int, scale: float = 1.0, seed: int | None = None) -> Features
     scale : float
         Larger scales make the cosines vary faster with the states.
     seed : int, optional
-        By default, they are drawn with the seed of the network.
+        Seed of the projection; by default, that of the network.
 
     See Also
     --------
@@ -172,7 +172,7 @@ def tanh(count: int, scale: float = 1.0, seed: int | None = None) -> Features:
     scale : float
         Larger scales make the sigmoids steeper.
     seed : int, optional
-        By default, they are drawn with the seed of the network.
+        Seed of the projection; by default, that of the network.
 
     See Also
     --------
@@ -193,7 +193,7 @@ def joined(*features: Any) -> Features:
     Parameters
     ----------
     *features : Features, str or callable
-        Anything that ``LinearESN(features=)`` accepts, at most one of them a polynomial.
+        Values that ``LinearESN(features=)`` accepts, with at most one polynomial.
 
     See Also
     --------
@@ -214,7 +214,7 @@ def joined(*features: Any) -> Features:
 
 
 def custom(function: Callable[[Array], Array], size: int) -> Features:
-    """Return features that a Python function computes.
+    """Return features computed by a Python function.
 
     Closed loops and streams call the function at every step, so that they are much slower than
     with other features. Networks with custom features cannot be saved.
@@ -244,7 +244,7 @@ def custom(function: Callable[[Array], Array], size: int) -> Features:
 
 
 def resolve(value: Any) -> Features | None:
-    """Return the features that a parameter describes, or raise."""
+    """Return the features that a parameter describes, or raise if it is invalid."""
     if value is None or isinstance(value, Features):
         return value
     if isinstance(value, str):
@@ -265,7 +265,7 @@ def to_plain(features: Features) -> list[list[Any]]:
 
 
 def from_plain(parts: Any) -> Features:
-    """Return the features that ``to_plain`` described, or raise."""
+    """Return the features described by ``to_plain``, or raise if the description is invalid."""
     made = []
     for part in parts if isinstance(parts, list) else [parts]:
         if not isinstance(part, list) or len(part) != 4:
@@ -285,9 +285,9 @@ def _random(kind: str, count: int, scale: float, seed: int | None) -> Features:
 
 
 def _products(n: int, degree: int) -> Array:
-    """Return which two entries of [s, products] each product multiplies, (P, 2).
+    """Return the indices (P, 2) of the factors of each product, as entries of [s, products].
 
-    A product of k states is one of k − 1 states times a state that is not before its last one.
+    A product of k states is a product of k − 1 states times a state not before its last factor.
     """
     size = comb(n + degree, degree) - n - 1
     if size > MOST:
@@ -315,7 +315,7 @@ def _projection(part: Part, n: int, rng: np.random.Generator) -> tuple[Array, Ar
 
 @dataclass(frozen=True, eq=False)
 class FeatureMap:
-    """The map from states to the columns that a readout is applied to, as ``FeatureForm``."""
+    """Map from states to the columns of a readout, as defined by ``FeatureForm``."""
 
     columns: Array
     mean: Array
@@ -332,7 +332,7 @@ class FeatureMap:
         return FeatureForm(*vars(self).values()).size
 
     def standardized(self, scaling: Scaling) -> FeatureMap:
-        """Return the map with this standardisation of the states."""
+        """Return the map with the given standardisation of the states."""
         return replace(self, mean=scaling.mean, scale=scaling.scale)
 
     def form(self, dtype: DTypeLike = np.float64) -> FeatureForm:
@@ -344,7 +344,7 @@ class FeatureMap:
         return form._replace(scale=np.maximum(form.scale, np.finfo(dtype).tiny))
 
     def check_units(self, units: int) -> None:
-        """Raise if the arrays, which compiled code does not check, do not fit N states."""
+        """Raise if the arrays do not fit N states, because compiled code does not check them."""
         n, P = self.columns.size, len(self.products)
         entries = n + np.arange(P)[:, None]
         shapes = [(n,), (n,), (n,), (P, 2)]
@@ -362,14 +362,14 @@ class FeatureMap:
 
 @dataclass(frozen=True, eq=False)
 class CustomMap:
-    """A map with columns that Python functions compute from the standardised states."""
+    """Map with columns computed by Python functions from the standardised states."""
 
     builtin: FeatureMap
     functions: tuple[Part, ...]
 
     @property
     def columns(self) -> Array:
-        """Numbers of the states that the features depend on."""
+        """Indices of the states that the features depend on."""
         return self.builtin.columns
 
     @property
@@ -378,7 +378,7 @@ class CustomMap:
         return self.builtin.size + sum(part.size for part in self.functions)
 
     def standardized(self, scaling: Scaling) -> CustomMap:
-        """Return the map with this standardisation of the states."""
+        """Return the map with the given standardisation of the states."""
         return replace(self, builtin=self.builtin.standardized(scaling))
 
     def form(self, dtype: DTypeLike = np.float64) -> CustomForm:
@@ -395,7 +395,7 @@ class CustomMap:
 
 @stands_for(CustomMap)
 class StoredCustomMap:
-    """Stored form of custom features, which cannot be stored."""
+    """Stored form of custom features, which raises because functions cannot be stored."""
 
     @classmethod
     def of(cls, value: Any) -> Sequence[Any]:

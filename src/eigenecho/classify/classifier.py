@@ -13,15 +13,15 @@ from eigenecho.errors import bad_argument
 from eigenecho.types import Array, NonNegativeArray, Positive
 
 SHARPNESS = (1e-3, 1e3)
-"""Range of the factor of decision values in probabilities."""
+"""Lower and upper bound of ``LinearClassifier.sharpness``."""
 
 
 @dataclass(frozen=True, eq=False)
 class LinearClassifier:
-    """Decision values F weights + intercept of features F, for K classes.
+    """Linear classifier of features F into K classes: decision values F weights + intercept.
 
-    The targets of the ridge regression are 1 for the class of a series and −1 for the others. With
-    two classes, there is one column, for the second class.
+    The targets of the ridge regression are 1 for the class of a series and −1 for the others. Two
+    classes have a single column, for the second class.
 
     Attributes
     ----------
@@ -30,9 +30,9 @@ class LinearClassifier:
     scale : array (F,)
         Standard deviations of the features in the training set.
     ridge : float
-        Penalty of the standardised features.
+        Ridge penalty for the standardised features.
     sharpness : float
-        Probabilities are softmax(sharpness · decision values).
+        Factor in the probabilities softmax(sharpness · decision values).
     accuracy : float
         Leave-one-out accuracy on the training series.
     """
@@ -62,12 +62,12 @@ class LinearClassifier:
         return features @ self.weights + self.intercept
 
     def probabilities(self, decisions: Array) -> Array:
-        """Return the probabilities (n, classes) of decision values."""
+        """Return the class probabilities (n, classes) for decision values."""
         return softmax(self.sharpness * per_class(decisions))
 
 
 def fit_classifier(features: Array, codes: Array, ridges: Sequence[float]) -> LinearClassifier:
-    """Fit a classifier to features (n, F) and the numbers of their classes, 0 … K − 1."""
+    """Fit a classifier to features (n, F) with class codes 0 … K − 1."""
     labels = np.arange(codes.max() + 1)
     labels = labels[1:] if len(labels) == 2 else labels
     fit = fit_ridge(features, np.where(codes[:, None] == labels, 1.0, -1.0), ridges)
@@ -78,17 +78,17 @@ def fit_classifier(features: Array, codes: Array, ridges: Sequence[float]) -> Li
 
 
 def per_class(decisions: Array) -> Array:
-    """Return decision values with one column per class, also for two classes."""
+    """Return decision values with one column per class, even for two classes."""
     return np.hstack([-decisions, decisions]) if decisions.shape[1] == 1 else decisions
 
 
 def calibrate(decisions: Array, codes: Array) -> float:
-    """Return the factor of decision values (n, K) that minimises the log loss of their softmax.
+    """Return the sharpness that minimises the log loss for decision values (n, K).
 
-    The decision values are those of series that were left out. If they are all correct, the best
-    factor would be infinite. So the targets are smoothed as in Platt scaling: (n + 1) / (n + K)
-    for the class of a series, 1 / (n + K) for the others. The loss is convex; its derivative has
-    one zero.
+    The decision values come from leave-one-out fits. If all of them are correct, the best sharpness
+    would be infinite. The targets are therefore smoothed as in Platt scaling: (n + 1) / (n + K) for
+    the class of a series, 1 / (n + K) for the others. The loss is convex, so its derivative has a
+    single zero.
     """
     n, K = decisions.shape
     targets = np.full((n, K), 1 / (n + K))

@@ -22,35 +22,35 @@ SAMPLED_SERIES = 16
 """Largest number of training series whose outputs determine the thresholds."""
 
 SAMPLED_STEPS = 1024
-"""Approximate number of steps of these series that are used."""
+"""Approximate number of steps sampled from these series."""
 
 EXTREME_LEVELS = (0.01, 0.99)
-"""Lowest and highest quantile of the outputs that is used as a threshold."""
+"""Lowest and highest quantile level of the thresholds."""
 
 LARGEST_INPUT = 1e25
-"""Scaled values are limited to this magnitude, so that states stay finite in single precision."""
+"""Largest magnitude of scaled values, so that states stay finite in single precision."""
 
 BLOCK_STEPS = 1 << 15
-"""Approximate number of steps that a thread works on at a time, for about ten milliseconds."""
+"""Approximate number of steps per block, which takes a thread about ten milliseconds."""
 
 BLOCK_SERIES = 256
-"""Largest number of series that a thread works on at a time, which limits its features."""
+"""Largest number of series per block, which limits the memory for their features."""
 
 
 @dataclass(frozen=True, eq=False)
 class PooledModes:
-    """Modes with thresholds, which turn each series into one row of features.
+    """Modes and thresholds that map each series to one row of features.
 
     Attributes
     ----------
     grid : ModeGrid
-        A time constants with B frequencies each.
+        Grid of A time constants with B frequencies each.
     scaling : Scaling
         Centre and scale of each channel.
     mixes : array (2, A·B, D)
         Weights of the channels in the input of each mode, forwards and backwards.
     thresholds : array (2·phases, J, 2·A·B)
-        For the outputs of the series, then for those of its increments.
+        Thresholds for the outputs of the series, then for those of its increments.
     """
 
     grid: ModeGrid
@@ -99,9 +99,9 @@ class PooledModes:
     def map(
         self, task: Callable[[Array], Array], series: Collection, report: StageReport | None = None
     ) -> Iterator[Array]:
-        """Yield the results of a task for the features of blocks of series, in order.
+        """Apply a task to the features of each block of series, and yield the results in order.
 
-        Blocks are computed on threads. The results do not depend on the number of threads.
+        Blocks are computed in parallel threads. The results do not depend on the number of threads.
         """
         parts = max(-(-len(series.rows) // BLOCK_STEPS), -(-len(series) // BLOCK_SERIES))
         pieces = threads.even_split(len(series), parts)
@@ -122,9 +122,9 @@ class PooledModes:
 
 
 def fit_modes(series: Collection, counts: Sequence[int], seed: Seed) -> PooledModes:
-    """Return modes for series of this median length, with thresholds from some of them.
+    """Choose modes for the median length of the series, and thresholds from a sample of them.
 
-    ``counts`` are the numbers of time constants, frequencies, phases and thresholds.
+    ``counts`` contains the numbers of time constants, frequencies, phases and thresholds.
     """
     time_constants, frequencies, phases, thresholds = counts
     for_mixes, for_thresholds = generator(seed).spawn(2)
@@ -140,7 +140,7 @@ def fit_modes(series: Collection, counts: Sequence[int], seed: Seed) -> PooledMo
 def _draw_thresholds(
     series: Collection, scaling: Scaling, bank: Bank, count: int, rng: np.random.Generator
 ) -> Array:
-    """Return thresholds (outputs, count, lanes): quantiles of the outputs for some series.
+    """Return thresholds (outputs, count, lanes): quantiles of the outputs for a sample of series.
 
     The levels of the quantiles are random, one in each of ``count`` equal bands.
     """

@@ -1,4 +1,4 @@
-"""Compiled counts of the steps at which the outputs of modes exceed thresholds.
+"""Compiled kernels that count the steps at which the outputs of modes exceed thresholds.
 
 The state of a mode is w(t) = λ w(t−1) + g u(t), with |g| = 1. Its increment needs no second scan:
 
@@ -9,9 +9,9 @@ steady state of its first value u(0), w = g u(0) / (1 − λ), as if the series 
 value, so that d(0) = 0. With the gain g = i (1 − λ) / |1 − λ| that state is i u(0) / |1 − λ|, and
 the real part of w ignores constants. An output is w or d read at a phase θ: cos θ Re − sin θ Im.
 
-Loops run over modes, which are vectorised, inside loops over a few steps. Products and sums are
-rounded one by one (no ``fastmath``), so that counts are equal on every CPU, whatever the width of
-its vectors, and are those of the same loops in NumPy with single precision.
+The inner loops run over modes and are vectorised; the outer loops run over a few steps. Each
+product and sum is rounded separately (no ``fastmath``), so that counts are identical on every CPU,
+regardless of its vector width, and equal those of the same loops in single-precision NumPy.
 """
 
 from __future__ import annotations
@@ -24,23 +24,24 @@ from eigenecho.kernels.compiled.jit import jit
 from eigenecho.types import Array
 
 STEPS = 8
-"""Steps between two updates of the counts, which ``_count`` unrolls."""
+"""Number of steps between updates of the counts; ``_count`` unrolls the loop over them."""
 
 LANES = 64
-"""Lanes that run together: their states, outputs, thresholds and counts stay in cache."""
+"""Number of lanes per block, whose states, outputs, thresholds and counts fit in the cache."""
 
 ZERO, ROW, BLOCK = np.uint64(0), np.uint64(LANES), np.uint64((STEPS + 1) * LANES)
-"""Unsigned numbers for ``_advance``: the lanes of a step, and those of all steps."""
+"""Unsigned offsets for ``_advance``: zero, the lanes of one step, and the lanes of all steps."""
 
 
 class Bank(NamedTuple):
-    """Modes in single precision, first those that run forwards, then those that run backwards.
+    """Modes in single precision: the forward modes, then the backward modes.
 
-    There is one lane for each mode and direction, padded with lanes of zeros to a multiple of
-    LANES. ``numbers`` (parts, 4 · LANES) are Re λ − 1, Im λ, Re g and Im g of LANES lanes each, and
-    ``start`` (lanes,) is 1 / |1 − λ|. Outputs are read at the phases of ``cosines`` and ``sines``
-    (phases,). The input of lane k is the sum of the channels ``channel[edges[k] : edges[k + 1]]``
-    of a series with these ``weight``; lanes from ``turn`` on run backwards.
+    Each mode has one lane per direction, and lanes of zeros pad their number to a multiple of
+    LANES. ``numbers`` (parts, 4 · LANES) contains Re λ − 1, Im λ, Re g and Im g for LANES lanes at
+    a time, and ``start`` (lanes,) contains 1 / |1 − λ|. Outputs are read at the phases given by
+    ``cosines`` and ``sines`` (phases,). The input of lane k is the sum of the channels
+    ``channel[edges[k] : edges[k + 1]]`` of a series, multiplied by the corresponding ``weight``.
+    Lanes from index ``turn`` on run backwards.
     """
 
     numbers: Array
@@ -76,7 +77,7 @@ def make_bank(rates: Array, phases: int, mixes: Array) -> Bank:
 
 @jit(fastmath=False)
 def _mix(series, first, steps, bank, a, u):
-    """Write the inputs of a block of lanes, which starts at lane ``a``, into the rows of ``u``.
+    """Write the inputs of the block of lanes that starts at lane ``a`` to the rows of ``u``.
 
     Row s holds the inputs of step ``first`` + s.
     """
@@ -108,14 +109,14 @@ def _begin(series, bank, a, u, states):
 
 @jit(fastmath=False)
 def _advance(numbers, u, states):
-    """Run the next steps of some lanes.
+    """Advance a block of lanes by STEPS steps.
 
-    ``numbers`` (4 · LANES,) are the rates and gains of the lanes, and ``states`` (4 · (STEPS + 1) ·
-    LANES,) are Re w, Im w, Re d and Im d. On return, the first step is the previous last one, and
-    the others are new.
+    ``numbers`` (4 · LANES,) contains the rates and gains of the lanes, and ``states`` (4 · (STEPS +
+    1) · LANES,) contains Re w, Im w, Re d and Im d. On return, the first step is the previous last
+    step, and the other steps are new.
 
-    All distances are constant, and indices are unsigned: LLVM then needs to check neither for
-    arrays that overlap nor for negative indices, which took longer than the steps themselves.
+    Strides are constant and indices are unsigned, so LLVM does not check for overlapping arrays or
+    negative indices. These checks took longer than the steps themselves.
     """
     for k in range(ROW):
         states[k], states[BLOCK + k] = states[BLOCK - ROW + k], states[BLOCK + BLOCK - ROW + k]
@@ -132,7 +133,7 @@ def _advance(numbers, u, states):
 
 @jit(fastmath=False)
 def _read(bank, states, outputs):
-    """Write outputs (2 · phases, STEPS · LANES) of the new steps: those of w, then those of d."""
+    """Write outputs (2 · phases, STEPS · LANES) of the new steps: first of w, then of d."""
     phases = len(bank.cosines)
     for q in range(2 * phases):
         real, imag = states[2 * (q // phases)][LANES:], states[2 * (q // phases) + 1][LANES:]
@@ -143,7 +144,7 @@ def _read(bank, states, outputs):
 
 @jit(fastmath=False)
 def _count(outputs, thresholds, counts):
-    """Add the steps of ``outputs`` (outputs, STEPS, lanes) above each threshold to ``counts``."""
+    """Add to ``counts`` how often ``outputs`` (outputs, STEPS, lanes) exceed each threshold."""
     n = thresholds.shape[2]
     for q in range(thresholds.shape[0]):
         r0, r1, r2, r3 = outputs[q, 0], outputs[q, 1], outputs[q, 2], outputs[q, 3]
@@ -159,11 +160,12 @@ def _count(outputs, thresholds, counts):
 
 @jit(fastmath=False)
 def shares_above(rows, starts, bank, thresholds, out):
-    """Write the share of steps at which each output is above each threshold.
+    """Write the fraction of steps at which each output exceeds each threshold to ``out``.
 
-    ``rows`` (n, D) of series i are ``starts[i]`` … ``starts[i + 1]``, at least two. ``thresholds``
-    (2 · phases, J, lanes) and ``out`` (series, 2 · phases, J, lanes), without the lanes of zeros,
-    have the outputs of w first, then those of d, which leave out their first step: it is always 0.
+    Series i consists of the rows ``starts[i]`` … ``starts[i + 1]`` of ``rows`` (n, D), at least
+    two. ``thresholds`` (2 · phases, J, lanes) and ``out`` (series, 2 · phases, J, lanes) exclude
+    the lanes of zeros. The outputs of w come first, then those of d, whose first step is excluded
+    because it is always 0.
     """
     Q, J, lanes = thresholds.shape
     phases = len(bank.cosines)
@@ -182,7 +184,7 @@ def shares_above(rows, starts, bank, thresholds, out):
                 _mix(series, t, steps, bank, a, u)
                 _advance(numbers, u.reshape(u.size), states.reshape(states.size))
                 _read(bank, states, outputs.reshape(Q, STEPS * LANES))
-                if steps < STEPS:  # steps after the end are above no threshold
+                if steps < STEPS:  # steps after the end exceed no threshold
                     outputs[:, steps:] = -np.inf
                 if t == 0:
                     outputs[phases:, 0] = -np.inf

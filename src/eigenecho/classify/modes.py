@@ -1,4 +1,4 @@
-"""The grid of modes that pooled features read, and the mixes of channels that drive them."""
+"""Grid of modes for pooled features, and the channel mixes that drive them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ SHORTEST = 1.0
 """Shortest time constant, in steps."""
 
 LONGEST = 0.2
-"""Longest time constant, as a share of the length of a series."""
+"""Longest time constant, as a fraction of the length of a series."""
 
 SMALLEST_RANGE = 4.0
-"""Minimum of the longest time constant, in steps, for very short series."""
+"""Lower bound of the longest time constant, in steps, which applies to very short series."""
 
 CYCLES = (0.1, 2.0)
 """Lowest and highest frequency, in cycles per time constant."""
@@ -25,7 +25,7 @@ HIGHEST = 0.5
 """Highest frequency, in cycles per step."""
 
 MOST_STEPS = 1e9
-"""Largest time constant of any grid, whose steady states are within single precision."""
+"""Largest time constant, in steps, with steady states in the range of single precision."""
 
 MOST_CHANNELS = 9
 """Largest number of channels in a mix."""
@@ -33,9 +33,9 @@ MOST_CHANNELS = 9
 
 @dataclass(frozen=True, eq=False)
 class ModeGrid:
-    """Modes λ = exp(−1/τ + 2πi f): A time constants with B frequencies each.
+    """Grid of modes λ = exp(−1/τ + 2πi f), with A time constants and B frequencies for each.
 
-    ``time_constants`` (A,) are in steps, ``frequencies`` (A, B) in cycles per step.
+    ``time_constants`` (A,) are in steps, and ``frequencies`` (A, B) are in cycles per step.
     """
 
     time_constants: PositiveArray
@@ -52,7 +52,7 @@ class ModeGrid:
 
     @classmethod
     def of(cls, time_constants: int, frequencies: int, length: float) -> ModeGrid:
-        """Return a logarithmic grid for series of this length."""
+        """Return a logarithmic grid for series of the given length."""
         longest = max(LONGEST * length, SMALLEST_RANGE)
         tau = np.geomspace(SHORTEST, longest, time_constants)
         lowest, highest = (cycles / tau for cycles in CYCLES)
@@ -65,12 +65,12 @@ class ModeGrid:
 
     @property
     def rates(self) -> Array:
-        """λ − 1 of all modes (A·B,), without cancellation for slow modes."""
+        """Rates λ − 1 of all modes (A·B,), computed without cancellation for slow modes."""
         return np.expm1(-1 / self.time_constants[:, None] + 2j * np.pi * self.frequencies).ravel()
 
 
 def draw_mixes(modes: int, channels: int, rng: np.random.Generator) -> Array:
-    """Return weights (2, modes, channels): the input of each mode, forwards and backwards.
+    """Draw the channel weights (2, modes, channels) of the forward and backward modes.
 
     A single channel has weight 1. With several channels, each mode uses a few random ones with
     random signs.

@@ -11,18 +11,18 @@ from scipy.linalg import eigh
 from eigenecho.types import Array
 
 CONSTANT = 1e-7
-"""Standard deviation up to which a feature is constant: that of rounding in single precision."""
+"""Largest standard deviation of a constant feature, from rounding in single precision."""
 
 CHUNK_BYTES = 1 << 25
-"""Size of the parts of the features that are converted to double precision at a time."""
+"""Size in bytes of the chunks of features that are converted to double precision."""
 
 
 class RidgeFit(NamedTuple):
-    """Weights (F, K) and intercept (K,) for the original features.
+    """Ridge solution: weights (F, K) and intercept (K,) for the original features.
 
-    ``scale`` (F,) are the standard deviations of the features, ``ridge`` is the chosen penalty of
-    standardised ones, and ``held_out`` (n, K) are the outputs for each row from a fit without that
-    row.
+    ``scale`` (F,) contains the standard deviations of the features, ``ridge`` is the selected
+    penalty for standardised features, and ``held_out`` (n, K) contains the leave-one-out outputs of
+    each row.
     """
 
     weights: Array
@@ -33,12 +33,12 @@ class RidgeFit(NamedTuple):
 
 
 def fit_ridge(features: Array, targets: Array, ridges: Sequence[float]) -> RidgeFit:
-    """Fit standardised features (n, F) to targets (n, K), with an intercept without penalty.
+    """Regress targets (n, K) on standardised features (n, F), with an unpenalised intercept.
 
-    Without row i, the residual of row i is that of the fit of all rows divided by 1 − h_i, where
+    The leave-one-out residual of row i is its residual in the full fit divided by 1 − h_i, where
     h_i is the leverage of the row, including 1/n for the intercept. All penalties share one
-    eigendecomposition, of the smaller of two matrices. The scales of the features are those of all
-    rows.
+    eigendecomposition, of Z Zᵀ or Zᵀ Z, whichever is smaller. The scales of the features are
+    computed once, from all rows.
     """
     n, F = features.shape
     standard = _standardise(features)
@@ -52,7 +52,7 @@ def fit_ridge(features: Array, targets: Array, ridges: Sequence[float]) -> Ridge
 
 
 class _Standardised(NamedTuple):
-    """Features (n, F), and their moments (F,); the scale of a constant feature is 0."""
+    """Features (n, F) with their means and scales (F,). The scale of a constant feature is 0."""
 
     features: Array
     mean: Array
@@ -60,11 +60,11 @@ class _Standardised(NamedTuple):
 
     @property
     def inverse(self) -> Array:
-        """1 / scale, and 0 for a constant feature."""
+        """Inverse scales, with 0 for constant features."""
         return np.divide(1.0, self.scale, out=np.zeros_like(self.scale), where=self.scale > 0)
 
     def parts(self, axis: int) -> Iterator[tuple[slice, Array]]:
-        """Yield parts of the standardised features in double precision, cut along an axis."""
+        """Yield chunks of the standardised features along an axis, in double precision."""
         inverse = self.inverse
         for part in _cuts(self.features, axis):
             if axis == 0:
@@ -87,13 +87,14 @@ def _cuts(features: Array, axis: int) -> list[slice]:
 
 
 def _solve_dual(standard: _Standardised, Y: Array, alphas: Array) -> tuple[Array, Array, int]:
-    """Return the weights and leave-one-out errors of the best penalty, and its position.
+    """Return the weights and leave-one-out errors of the best penalty, and its index.
 
     With Z Zᵀ = U S² Uᵀ,   residuals / α = U (UᵀY / (S² + α)) = dual weights,
                            (1 − h) / α = U² / (S² + α), without the constant vector in U.
 
-    The constant vector has the eigenvalue 0 and belongs to the intercept. Its eigenvalue is moved
-    to the mean of all, because its rounding error could be comparable to a small α.
+    The constant vector has the eigenvalue 0 and belongs to the intercept. This eigenvalue is
+    replaced by the mean of all eigenvalues, because its rounding error could be comparable to a
+    small α.
     """
     n = len(Y)
     gram = np.zeros((n, n))
@@ -115,7 +116,7 @@ def _solve_dual(standard: _Standardised, Y: Array, alphas: Array) -> tuple[Array
 
 
 def _solve_primal(standard: _Standardised, Y: Array, alphas: Array) -> tuple[Array, Array, int]:
-    """Return the weights and leave-one-out errors of the best penalty, and its position.
+    """Return the weights and leave-one-out errors of the best penalty, and its index.
 
     With Zᵀ Z = V S² Vᵀ,   residuals = Y − Z V (VᵀZᵀY / (S² + α)),   h = (Z V)² / (S² + α) + 1/n.
     """
@@ -140,6 +141,6 @@ def _solve_primal(standard: _Standardised, Y: Array, alphas: Array) -> tuple[Arr
 
 
 def _eigen(gram: Array) -> tuple[Array, Array]:
-    # The transpose is in LAPACK's order, so that the vectors can replace it in memory.
+    # The transpose has LAPACK's memory order, so that the eigenvectors can overwrite it.
     values, vectors = eigh(gram.T, driver="evd", overwrite_a=True, check_finite=False)
     return np.maximum(values, 0.0), vectors

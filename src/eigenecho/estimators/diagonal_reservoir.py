@@ -21,7 +21,7 @@ from eigenecho.types import Seed
 
 
 class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Transformer to reservoir states in the eigenbasis, O(N) per step, for any readout.
+    """Transformer that computes reservoir states in the eigenbasis, O(N) per step, for any readout.
 
         r(t) = r(t−1) ⊙ λ + u(t) W_in
 
@@ -34,8 +34,8 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Number of states, N.
     spectrum : str, Spectrum, array or callable
         A named law, eigenvalues, a square matrix W, or ``law(n, sr=, seed=) -> Spectrum``.
-        Eigenvalues and matrices are used as they are; ``units`` and ``sr`` are then ignored. A
-        matrix without a usable eigenbasis keeps a dense block, or is unchanged.
+        Eigenvalues and matrices are used without changes, and ``units`` and ``sr`` are then
+        ignored. A matrix without a usable eigenbasis keeps a dense block, or is used as a whole.
     sr : float
         Spectral radius.
     lr : float
@@ -123,12 +123,12 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         out : array (T, N), optional
             Array for the states of a single series.
         progress : callable (done, total), optional
-            Called with numbers of steps several times per second.
+            Called several times per second with numbers of steps.
         """
         if not hasattr(self, "reservoir_"):  # check_is_fitted is slow
             check_is_fitted(self)
         apart = is_on_device(X)
-        # On a device, each check would wait. Inputs that are not finite show in the states.
+        # On a device, each check would wait. Non-finite inputs lead to non-finite states.
         series, container = validation.check_inputs(X, self.dtype, self, finite=not apart)
         reservoir, series = self.reservoir_, container.together(series)
         out = validation.check_out(out, series, reservoir)

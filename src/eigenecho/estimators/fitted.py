@@ -1,4 +1,4 @@
-"""Fitting a network, and the result, which predicts, continues training and is saved.
+"""Training of a network, and the trained network.
 
 ``LinearESN.fit`` and ``dask.fit`` share ``fit_network``.
 """
@@ -37,16 +37,17 @@ from eigenecho.training import (
 from eigenecho.types import Array, NonNegative
 
 LARGEST_TARGET = 1e152
-"""Targets of this size and above are rescaled for training, since their squares overflow."""
+"""Targets of at least this magnitude are rescaled for training: their squares overflow."""
 
 SMALLEST_TARGET = 1e-152
-"""Targets of this size and below are rescaled for training, since their squares lose digits."""
+"""Targets of at most this magnitude are rescaled for training: their squares lose digits."""
 
 REMEDY = "Use more rows, fewer units or a larger ridge."
 
 OVERFITTED, NO_NOISE, UNCERTAIN = 0.5, 0.75, 0.1
-"""Degrees of freedom per training row: above them a readout overfits; the noise cannot be
-estimated; intervals without the uncertainty of the weights are too narrow by 5% or more."""
+"""Limits on the degrees of freedom per training row. Above the first, a readout overfits; above the
+second, the noise cannot be estimated; above the third, intervals that ignore the uncertainty of the
+weights are too narrow by 5% or more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +55,11 @@ class FittedNetwork:
     """A trained network with the results of its training.
 
     ``final_state`` is the state at the end of the last series. ``flat`` is True if targets were
-    1-D, and ``target`` is their kind as in ``validation.target_kind``. ``drawn`` are the
-    eigenvalues before the leak, None for a matrix until they are needed. ``output_names`` are the
-    names of the targets. A file may have no evidence, but the noise and log density computed from
-    it (``stored_noise``, ``stored_log_density``), and ``freedom_per_row``, the degrees of freedom
-    of the readout per training row.
+    1-D, and ``target`` is their kind as in ``validation.target_kind``. ``drawn`` contains the
+    eigenvalues before the leak; for a matrix, it is None until they are needed. ``output_names``
+    contains the names of the targets. A file without evidence contains the noise and log density
+    computed from it (``stored_noise``, ``stored_log_density``) and the degrees of freedom of the
+    readout per training row (``freedom_per_row``).
     """
 
     model: LinearModel
@@ -79,7 +80,7 @@ class FittedNetwork:
     def of(
         cls, problem: AbstractProblem, trained: TrainedReadout, last: Array, **details: Any
     ) -> Self:
-        """Return the result for a problem, its solution and the last target in the caller's units.
+        """Return the network for a problem, its solution and the last target in the original units.
 
         A missing last target is replaced by the output of the model.
         """
@@ -113,20 +114,20 @@ class FittedNetwork:
 
     @cached_property
     def noise(self) -> Array:
-        """Covariance of one-step errors, in the caller's units."""
+        """Covariance of one-step errors, in the original units."""
         if self.stored_noise is not None:
             return self.stored_noise
         return self.model.covariance_to_user(self._need_evidence().noise)
 
     @cached_property
     def log_density(self) -> float:
-        """Log likelihood of the training targets under the ridge, in the caller's units."""
+        """Log likelihood of the training targets under the ridge, in the original units."""
         if self.stored_log_density is not None:
             return self.stored_log_density
         return self._in_units(self._need_evidence().log_density)
 
     def _in_units(self, log_density: float) -> float:
-        """Return a log density in the caller's units, from one in the network's own units."""
+        """Convert a log density from the units of the network to the original units."""
         if self.model.outputs is None:
             return log_density
         evidence, rows = self._need_evidence(), np.empty(self.model.D_out)
@@ -136,7 +137,7 @@ class FittedNetwork:
 
     @cached_property
     def posterior(self) -> Posterior | None:
-        """Uncertainty of the weights, None if it is unknown or infinite."""
+        """Uncertainty of the weights, or None if it is unknown or infinite."""
         return None if self.evidence is None else Posterior.of(self.evidence)
 
     @cached_property
@@ -146,14 +147,14 @@ class FittedNetwork:
 
     @cached_property
     def closed_loop_radius(self) -> float:
-        """Spectral radius of the network with its output fed back."""
+        """Spectral radius of the closed loop, in which the output is fed back."""
         return closed_loop_radius(self.model)
 
     def reduced(self, units: int | None, tol: float | None, data: Any) -> FittedNetwork:
-        """Return the result with fewer modes, weighted by the training rows without ``data``.
+        """Return the network with fewer modes, weighted by the training rows if ``data`` is None.
 
-        State and noise are kept. The evidence is not, because it refers to the states of the
-        original network.
+        The final state and the noise are kept. The evidence is dropped, because it refers to the
+        states of the original network.
         """
         self.model.need_states("Reduction")
         group = None if self.evidence is None else self.evidence.single
@@ -218,7 +219,7 @@ class FittedNetwork:
         """Warn if there are fewer rows than weights, and the ridge does not prevent overfitting."""
         group = min(self._need_evidence().groups, key=lambda group: group.statistics.rows)
         rows, weights = group.statistics.rows, len(group.weights)
-        # There are other warnings for a single row, and without a ridge.
+        # Separate warnings cover a single row and a ridge of 0.
         if 1 < rows < weights and group.ridge > 0 and group.freedom > OVERFITTED * rows:
             warn(
                 f"{rows} training rows for {weights} weights, and ridge={group.ridge:g} leaves "
@@ -245,7 +246,7 @@ class FittedNetwork:
             )
 
     def without_evidence(self) -> FittedNetwork:
-        """Return the result with the values that replace the evidence in a file."""
+        """Return the network with the values that replace the evidence in a file."""
         density = self.stored_log_density
         if density is None and "log_density" in vars(self):  # it has been computed
             density = self.log_density
@@ -284,13 +285,13 @@ def fit_network(
 ) -> FittedNetwork:
     """Train a drawn network on the rows of a problem, and warn if the result may be poor.
 
-    ``largest`` (D_out,) are the largest absolute targets and ``last`` (D_out,) is the last target
-    of the last series, in the caller's units. ``details`` are further fields of the result.
+    ``largest`` (D_out,) contains the largest absolute targets and ``last`` (D_out,) the last target
+    of the last series, in the original units. ``details`` contains further fields of the result.
     """
     warn_if_single_rows(problem.lengths, "X" if len(drawn.reservoir.W_in) else "y")
     if settings.recipe.basis == "eigen":
         warn_if_unstable(drawn.reservoir.spectrum.radius, max(problem.lengths))
-    # Standardized targets have moderate sizes, and targets that drive the network keep theirs.
+    # Standardised targets are moderate, and targets that drive the network are not rescaled.
     if not (settings.standardize or settings.feedback or settings.output_to_readout):
         scaling = _scale_extremes(largest)
         problem = problem if scaling is None else problem.rescale_outputs(scaling)
@@ -305,7 +306,7 @@ def fit_network(
 
 
 def largest_targets(outputs: Sequence[Array]) -> Array:
-    """Return the largest absolute value of each target over all series, (D_out,), without NaN."""
+    """Return the largest absolute value (D_out,) of each target over all series, ignoring NaN."""
     xp, largest = namespace(outputs[0]), np.zeros(outputs[0].shape[1])
     for y in outputs:
         step = chunk_rows(y, y.shape[1])
@@ -317,7 +318,7 @@ def largest_targets(outputs: Sequence[Array]) -> Array:
 
 
 def _scale_extremes(largest: Array) -> Scaling | None:
-    """Return a power of two for each extreme target and 1 for others; None if none is extreme."""
+    """Return a scaling of extreme targets by powers of two, or None if no target is extreme."""
     extreme = (largest > 0) & ~((largest > SMALLEST_TARGET) & (largest < LARGEST_TARGET))
     if not extreme.any():
         return None

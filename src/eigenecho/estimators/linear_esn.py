@@ -49,7 +49,7 @@ from eigenecho.types import Array, Seed
 
 
 class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, BaseEstimator):
-    """Linear echo state network, trained by ridge regression, computed in its eigenbasis.
+    """Linear echo state network, trained by ridge regression and computed in its eigenbasis.
 
         r(t) = r(t−1) W + u(t) W_in + y(t−1) W_fb,   y(t) = [1, y(t−1), r(t)] W_out
 
@@ -64,11 +64,12 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         The eigenvalues. The name of a law in ``eigenecho.spectra`` ("uniform", "golden",
         "noisy_golden", "sim", "ring", "log_ring", "time_constants") samples them directly;
         "matrix" draws a random W and diagonalises it. Eigenvalues (a Spectrum or a list) and a
-        square matrix are used as they are; ``units``, ``sr`` and ``rc_connectivity`` are then
-        ignored. A callable ``(n, sr=, seed=) -> Spectrum`` is a law, as is a Spectrum plus a law,
-        or ``spectra.joined``. "data" learns the eigenvalues from the training rows, as
-        ``spectra.from_data`` does with ``sr`` as the radius of its large network. The states of
-        ``eigenecho.delay_line`` are the last rows, and the ridge applies to all of them equally.
+        square matrix are used without changes, and ``units``, ``sr`` and ``rc_connectivity`` are
+        then ignored. A callable ``(n, sr=, seed=) -> Spectrum``, the sum of a Spectrum and a law,
+        and ``spectra.joined`` are also laws. "data" learns the eigenvalues from the training rows,
+        as ``spectra.from_data`` does with ``sr`` as the radius of its large network. The states of
+        ``eigenecho.delay_line`` are the last input rows, and the ridge applies to all of them
+        equally.
     basis : {"eigen", "neuron"}
         Compute in the eigenbasis, O(N) per step, or as the standard network with its matrix W. In
         "eigen", a matrix without a usable eigenbasis (most sparse ones) is replaced by the cheapest
@@ -78,7 +79,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     lr : float
         Leaking rate in ]0, 1]: λ' = lr λ + 1 − lr.
     input_scaling : float or array (n_features,)
-        Scale of W_in. It also scales an input bias (by its mean size if it is an array).
+        Scale of W_in. It also scales the input bias; an array scales it by its mean magnitude.
     input_connectivity, rc_connectivity : float
         Fraction of nonzero connections in W_in, and in W for "matrix" and "sim".
     input_bias : bool
@@ -96,16 +97,16 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         Scale inputs and outputs to mean 0 and standard deviation 1. Results are in the original
         units, including those of closed loops.
     features : {None, "quadratic", "cubic"}, Features or callable
-        Nonlinear features of the states, a value of ``eigenecho.features``. The readout sees
-        [1, y(t−1), s, φ(s)], where s are the states, standardised by the training rows, and φ the
-        features. The ridge applies to all of these columns equally, whatever ``penalty`` is.
+        Nonlinear features of the states, from ``eigenecho.features``. The rows of the readout are
+        [1, y(t−1), s, φ(s)], where s are the states, standardised over the training rows, and φ are
+        the features. The ridge applies to all of these columns equally, whatever ``penalty`` is.
     ridge : float, list of floats, "auto" or "loop"
         The penalty α. From a list, the value with the smallest error on the last fifth of the
         training data is selected. "auto" maximises the marginal likelihood of the training
         targets (see :doc:`/ridge`). "loop" minimises the errors of forecasts on three parts of the
-        training rows, each left out in turn (see :doc:`/guides/chaotic-systems`). With feedback, a
-        selection needs targets whose squares do not overflow or underflow (up to about 1e±150), or
-        ``standardize=True``.
+        training rows, each left out in turn (see :doc:`/guides/chaotic-systems`). With feedback,
+        the selection requires targets whose squares do not overflow or underflow (about 1e-150 to
+        1e150), or ``standardize=True``.
     penalty : {"neuron", "identity"}
         Ridge in the neuron basis (αQᵀQ) or in the basis of the computation (αI). With a named
         spectrum, "identity" never builds an N×N matrix and draws W_in in the eigenbasis directly,
@@ -113,12 +114,12 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     solver : {"auto", "structured", "refined", "qr", "gram"}
         "structured" computes the normal equations from sums over time, without states, and
         refines the solution on true residuals; if that does not reach full precision it falls
-        back to "qr", an orthogonal factorisation. "gram" solves plain normal equations, with half
-        the digits; "refined" refines them in the same way, for any W. "auto" uses "qr" for small
-        problems, and "refined" if W is a large matrix. ``solver_`` is the solver that was used; a
-        network with ``solver=solver_`` gets the same readout.
+        back to "qr", an orthogonal factorisation. "gram" solves the normal equations without
+        refinement, to half the digits; "refined" refines their solution in the same way, for any W.
+        "auto" uses "qr" for small problems, and "refined" if W is a large matrix. ``solver_`` is
+        the solver that was used; ``solver=solver_`` gives the same readout.
     warmup : int
-        Steps at the start of each series that are left out of training and of ``score``.
+        Number of steps at the start of each series that are excluded from training and ``score``.
     missing : {"error", "skip"}
         Treat NaN in ``y`` as an error or as missing. With "skip", each output is trained and
         scored on the rows where it is observed. Outputs that are missing at different rows are
@@ -236,12 +237,12 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         X : array (T, D_in), array (series, T, D_in), list of arrays (T_i, D_in), or None
             None for a generator without input, with ``feedback=True``.
         y : array (T,) or (T, D_out), or one for each series of ``X``
-            The target at the same row; NaN is a missing value with ``missing="skip"``.
+            Targets at the rows of ``X``. With ``missing="skip"``, NaN is a missing value.
 
         Warns
         -----
         UserWarning
-            If every series is a single row, most likely because it is transposed.
+            If every series has a single row, most likely because it is transposed.
         IllConditionedWarning
             If there are fewer training rows than weights and the ridge is too small to prevent
             overfitting.
@@ -277,16 +278,16 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     def partial_fit(self, X: Any, y: Any = None, *, initial_state: Any = None) -> Self:
         """Train the readout on more series, as if they had been part of ``fit``.
 
-        The first call is the same as ``fit``. Later calls keep the reservoir, the selected ridge
-        and the scaling of ``standardize``, all from the first data. Statistics are merged, so the
-        earlier series are not needed again.
+        The first call is equivalent to ``fit``. Later calls keep the reservoir, the selected ridge
+        and the standardisation of the first call. Statistics are merged, so the earlier series are
+        not needed again.
 
         Parameters
         ----------
         X, y : as in ``fit``
         initial_state : State, or one for each series, optional
-            Initial states of the series, without a new warmup: ``final_state_`` continues the last
-            series. Zero by default, and ``warmup`` rows are left out.
+            Initial states of the series, for which no warmup is applied: ``final_state_`` continues
+            the last series. By default, the states are zero and ``warmup`` rows are excluded.
         """
         with validation.all_or_nothing(self):
             if hasattr(self, "model_"):
@@ -362,7 +363,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
             and cost O(N'²) per row. A network with feedback needs ``y_previous``.
         progress : callable (done, total), optional
-            Called with numbers of steps several times per second. It does not change the results.
+            Called several times per second with numbers of steps. It does not change the results.
         """
         check_is_fitted(self)
         if self.model_.closed and y_previous is None:  # sequential, so a device would not help
@@ -377,10 +378,10 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
     @takes_tensors(on_device=True)
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return R² over all series, without the first ``warmup`` rows of each.
+        """Return R² over all series, excluding the first ``warmup`` rows of each.
 
-        With ``missing="skip"``, missing values of ``y`` are left out too. The score of several
-        outputs is their mean.
+        With ``missing="skip"``, missing values of ``y`` are also excluded. The score is averaged
+        over outputs.
 
         Parameters
         ----------
@@ -407,7 +408,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
     @takes_tensors(on_device=True)
     def transform(self, X: Any, out: Any = None) -> Any:
-        """Compute the states (T, N) of each series; ``out`` is an array for those of one series.
+        """Compute the states (T, N) of each series; ``out`` receives those of a single series.
 
         In the eigenbasis the columns are in the Q layout: real modes, then the real and imaginary
         part of each pair; the block of a cascade comes first. Feedback uses the model's own output.
@@ -424,7 +425,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     @takes_tensors
     @one_blas_thread()
     def states(self, X: Any, basis: str = "neuron") -> Any:
-        """Compute states (T, N) in the ``neuron`` basis, or like ``transform`` (``work``)."""
+        """Compute states (T, N) in the ``neuron`` basis, or the ``work`` basis of ``transform``."""
         states = self.transform(X)
         check_known(basis, "basis", ("neuron", "work"))
         if basis == "work" or self.model_.reservoir.transition.in_neuron_basis:
@@ -443,7 +444,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         interval: float | None = None,
         clip: bool = False,
     ) -> Any:
-        """Forecast the series; each output is the next input.
+        """Forecast the series by using each output as the next input.
 
         The model must have been fitted to predict the next row of its own input. Other targets
         lead to a warning, or to an error if they were equal to the inputs.
@@ -457,31 +458,31 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             continues the training data. A 3-D array or a list of series is forecast as one matrix
             product.
         inputs : array (horizon, D_known), optional
-            Further input columns that are known ahead, in the rows after the last known row of
-            ``X``; the first D_out columns of ``X`` are the series itself. As in training, where
-            row t of ``X`` predicts row t+1 of the series, each row acts on the next one:
+            Values of the input columns that are known ahead, at the rows after the last row of
+            ``X``. The first D_out columns of ``X`` are the series itself. As in training, where row
+            t of ``X`` predicts row t+1 of the series, each row acts on the next one:
 
                 ŝ(t+1) = f(ŝ(t), known(t), all before)
 
             After a context of n rows, ``inputs`` is known(n), …, known(n+horizon−1) and the
-            forecast ŝ(n), …, ŝ(n+horizon−1): the first row of the forecast uses known(n−1) of the
-            context, and the last row of ``inputs`` is not used. After ``fit`` on n rows and
-            without a context, ``inputs`` is the same and the forecast ŝ(n+1), …, ŝ(n+horizon). A
+            forecast is ŝ(n), …, ŝ(n+horizon−1): the first row of the forecast uses known(n−1) of
+            the context, and the last row of ``inputs`` is not used. After ``fit`` on n rows and
+            without a context, ``inputs`` is the same and the forecast is ŝ(n+1), …, ŝ(n+horizon). A
             column that acts on its own row must be shifted by one row in ``X`` and ``inputs``, so
             that row t holds known(t+1).
         state : State, optional
-            Start from this state (r, y) instead, as in ``final_state_``, or from ``predict`` with
-            ``return_state`` or a stream. The first row of the forecast is the step after y, and
-            ``inputs`` starts with the row of y.
+            State (r, y) to start from instead, such as ``final_state_``, or the state of a stream
+            or of ``predict`` with ``return_state``. The first row of the forecast is the step after
+            y, and ``inputs`` starts with the row of y.
         interval : float, optional
-            Coverage in ]0, 1[, such as 0.9, of prediction intervals. The residuals of training are
+            Coverage of prediction intervals in ]0, 1[, such as 0.9. The residuals of training are
             propagated through the closed loop, which is exact for independent Gaussian errors.
             The uncertainty of the weights is included to first order, unless the network was
             loaded from a file without ``statistics``. Not available with features.
         clip : bool
             With features, clip each step at 25% beyond the range of the training targets. By
-            default, a forecast with features ends where it is 10 standard deviations away from
-            their mean, with a warning; from there on, it is NaN.
+            default, a forecast with features becomes NaN, with a warning, once it is 10 standard
+            deviations away from their mean.
 
         Returns
         -------
@@ -553,9 +554,10 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         ----------
         state : State, optional
             Initial state: ``final_state_`` continues the training series. By default it is zero,
-            and the first ``warmup`` rows are not learned.
+            and the first ``warmup`` rows are excluded from training.
         forgetting : float
-            In ]0, 1]: a row k steps back, also one of ``fit``, has the weight forgetting^k.
+            Factor in ]0, 1]: a row k steps back, including rows of ``fit``, has weight
+            forgetting^k.
         n_inputs, n_outputs : int, optional
             Numbers of columns of inputs and targets.
         """

@@ -21,19 +21,19 @@ from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array, Seed
 
 RIDGES = tuple(float(ridge) for ridge in np.logspace(-2, 6, 17))
-"""Penalties that are compared with ``ridge="auto"``; the wide range matters."""
+"""Candidate penalties for ``ridge="auto"``, over a wide range."""
 
 
 class ReservoirClassifier(ClassifierMixin, SeriesEstimator):
-    """Classifier of series of any lengths, with one or several channels.
+    """Classifier for series of any length, with one or several channels.
 
-    The features of ``ReservoirFeatures`` are standardised and classified by ridge regression, whose
-    penalty has the smallest exact leave-one-out error. Nothing is trained by gradients.
+    The features of ``ReservoirFeatures`` are standardised and classified by ridge regression, with
+    the penalty that minimises the exact leave-one-out error. No gradient descent is used.
 
     Parameters
     ----------
     time_constants : int
-        Number of time constants, from 1 step to 0.2 of the median training length.
+        Number of time constants, from 1 step to 0.2 times the median training length.
     frequencies : int
         Number of frequencies per time constant, from 0.1 to 2 cycles per time constant.
     phases : int
@@ -43,7 +43,7 @@ class ReservoirClassifier(ClassifierMixin, SeriesEstimator):
         frequencies, 2 phases and 4 thresholds give 1024. These are three to five times faster to
         fit, five times faster to predict, and half a percentage point less accurate.
     ridge : "auto" or float
-        Penalty of the standardised features. "auto" compares 17 values from 1e-2 to 1e6.
+        Ridge penalty for the standardised features. "auto" compares 17 values from 1e-2 to 1e6.
     layout : {"channels_last", "channels_first"}
         Arrays are (series, T, D) and lists contain (T, D), or (series, D, T) and (D, T) as in
         aeon.
@@ -57,8 +57,9 @@ class ReservoirClassifier(ClassifierMixin, SeriesEstimator):
     classes_ : array (K,)
         Labels, sorted.
     coef_ : array (K, features), or (1, features) for two classes
-        Weights of the features. Along its second axis, ``feature_shape_`` has the input (series,
-        increments), phase, threshold, direction (forwards, backwards), time constant and frequency.
+        Weights of the features. The second axis is flattened from ``feature_shape_``: input
+        (series, increments), phase, threshold, direction (forwards, backwards), time constant and
+        frequency.
     intercept_ : array (K,), or (1,)
     feature_scale_ : array (features,)
         Standard deviations of the features in the training set: ``coef_ * feature_scale_`` are the
@@ -66,17 +67,17 @@ class ReservoirClassifier(ClassifierMixin, SeriesEstimator):
     ridge_ : float
         The penalty that was used.
     leave_one_out_accuracy_ : float
-        Accuracy on the training series, each classified by the ridge regression without it.
+        Leave-one-out accuracy of the ridge regression on the training series.
     n_features_in_ : int
         Number of channels.
     time_constants_ : array (time_constants,)
-        In steps.
+        Time constants, in steps.
     frequencies_ : array (time_constants, frequencies)
-        In cycles per step.
+        Frequencies, in cycles per step.
     feature_shape_ : tuple of int
-        Axes of the features.
+        Lengths of the feature axes.
     modes_ : PooledModes
-        Modes, mixes of the channels, and thresholds.
+        Modes, channel mixes and thresholds.
 
     See Also
     --------
@@ -164,15 +165,15 @@ class ReservoirClassifier(ClassifierMixin, SeriesEstimator):
         Parameters
         ----------
         X : as in ``fit``
-            Series of any lengths.
+            Series of any length.
         progress : bool, or callable (stage, done, total)
             As in ``fit``.
 
         Returns
         -------
         array (series,)
-            For a long frame, a Series with the sorted ids as index; for one of polars or PyArrow,
-            a frame with the columns ``id`` and "label".
+            For a long frame, a Series with the sorted ids as index; for polars or PyArrow, a frame
+            with the columns ``id`` and "label".
         """
         series = self._read(X)
         return series.restore(self._classify(series, progress), ["label"])
@@ -183,15 +184,15 @@ class ReservoirClassifier(ClassifierMixin, SeriesEstimator):
         Parameters
         ----------
         X : as in ``fit``
-            Series of any lengths.
+            Series of any length.
         progress : bool, or callable (stage, done, total)
             As in ``fit``.
 
         Returns
         -------
         array (series, K), or (series,) for two classes
-            In the order of ``classes_``. For two classes, positive values stand for the second.
-            For a long frame, a frame with the sorted ids as index.
+            In the order of ``classes_``. For two classes, positive values indicate the second
+            class. For a long frame, a frame with the sorted ids as index.
         """
         series = self._read(X)
         decisions = self._decide(series, progress)
@@ -209,7 +210,7 @@ class ReservoirClassifier(ClassifierMixin, SeriesEstimator):
         Parameters
         ----------
         X : as in ``fit``
-            Series of any lengths.
+            Series of any length.
         progress : bool, or callable (stage, done, total)
             As in ``fit``.
 
@@ -230,7 +231,7 @@ class ReservoirClassifier(ClassifierMixin, SeriesEstimator):
         X, y : as in ``fit``
             Series and labels.
         sample_weight : array (series,), optional
-            Weights of the series, in order of X, or of the sorted ids of a long frame.
+            Weights of the series, in the order of X, or of the sorted ids of a long frame.
         """
         series = self._read(X)
         labels, predicted = _check_labels(y, series), self._classify(series)
@@ -263,7 +264,7 @@ class ReservoirClassifier(ClassifierMixin, SeriesEstimator):
 
     @property
     def leave_one_out_accuracy_(self) -> float:
-        """Accuracy on the training series, each classified by the ridge regression without it."""
+        """Leave-one-out accuracy of the ridge regression on the training series."""
         return self._linear.accuracy
 
     @one_blas_thread()

@@ -22,10 +22,10 @@ from eigenecho.types import Array, Seed
 
 
 class SeriesEstimator(BaseEstimator):
-    """Base of estimators of whole series: reading, modes and files."""
+    """Base class of estimators for whole series, which validates series and saves files."""
 
     def _read(self, X: Any, *, reset: bool = False) -> Collection:
-        """Return series with the channels of ``fit``, or set these with ``reset``."""
+        """Return series after checking their channels, which ``reset`` stores instead."""
         if not reset:
             check_is_fitted(self)
         series = read_collection(X, self.layout, self.id, self.time)
@@ -68,7 +68,7 @@ class SeriesEstimator(BaseEstimator):
 
     @property
     def feature_shape_(self) -> tuple[int, ...]:
-        """Axes of the features."""
+        """Lengths of the feature axes."""
         check_is_fitted(self)
         return self.modes_.shape
 
@@ -87,22 +87,22 @@ class SeriesEstimator(BaseEstimator):
 
 
 class ReservoirFeatures(TransformerMixin, SeriesEstimator):
-    """Transformer of whole series to one row of features each, for any scikit-learn estimator.
+    """Transformer from whole series to one row of features each, for any scikit-learn estimator.
 
     The series drives a grid of linear modes z(t) = λ z(t−1) + u(t), forwards and backwards in
     time. Each mode is read at several phases, which gives moving averages of the series and of its
     increments, with weights that oscillate and decay. A feature is the proportion of steps at which
-    such an output exceeds a threshold. The thresholds are quantiles of the outputs for some
+    such an output exceeds a threshold. The thresholds are quantiles of the outputs for a sample of
     training series.
 
     Parameters
     ----------
     time_constants : int
-        Number of time constants, from 1 step to 0.2 of the median training length.
+        Number of time constants, from 1 step to 0.2 times the median training length.
     frequencies : int
         Number of frequencies per time constant, from 0.1 to 2 cycles per time constant.
     phases : int
-        Number of phases of each mode. The first one ignores constants.
+        Number of phases of each mode. The first phase ignores constant offsets.
     thresholds : int
         Number of thresholds of each output.
     layout : {"channels_last", "channels_first"}
@@ -118,14 +118,14 @@ class ReservoirFeatures(TransformerMixin, SeriesEstimator):
     n_features_in_ : int
         Number of channels.
     time_constants_ : array (time_constants,)
-        In steps.
+        Time constants, in steps.
     frequencies_ : array (time_constants, frequencies)
-        In cycles per step.
+        Frequencies, in cycles per step.
     feature_shape_ : tuple of int
-        Axes of the features, in order: input (series, increments), phase, threshold, direction
-        (forwards, backwards), time constant, frequency.
+        Lengths of the feature axes, in order: input (series, increments), phase, threshold,
+        direction (forwards, backwards), time constant, frequency.
     modes_ : PooledModes
-        Modes, mixes of the channels, and thresholds.
+        Modes, channel mixes and thresholds.
 
     See Also
     --------
@@ -136,7 +136,7 @@ class ReservoirFeatures(TransformerMixin, SeriesEstimator):
     -----
     With several channels, the input of each mode is the sum of a few random channels with random
     signs. Each channel is standardised by its mean and standard deviation over the whole training
-    set. Single series are not normalised, so their levels and amplitudes matter.
+    set. Individual series are not normalised, so their levels and amplitudes matter.
 
     Examples
     --------
@@ -192,7 +192,7 @@ class ReservoirFeatures(TransformerMixin, SeriesEstimator):
         Parameters
         ----------
         X : as in ``fit``
-            Series of any lengths.
+            Series of any length.
         progress : bool, or callable (stage, done, total)
             True draws a progress bar. A callable is called with numbers of series.
 
@@ -212,7 +212,7 @@ class ReservoirFeatures(TransformerMixin, SeriesEstimator):
         return tags
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Return the names of the features, composed of their positions along ``feature_shape_``.
+        """Return feature names, which contain the indices along the axes of ``feature_shape_``.
 
         Parameters
         ----------

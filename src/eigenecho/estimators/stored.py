@@ -34,7 +34,7 @@ from eigenecho.transition import DelayLine, Dense, Diagonal, Sparse, Transition,
 from eigenecho.types import Array, NonNegative
 
 OF_FIT = "of the fit"
-"""Stored value of a prior that is a forecaster."""
+"""Stored value of ``prior`` if it is a forecaster."""
 
 T = TypeVar("T", ReservoirFeatures, ReservoirClassifier)
 
@@ -72,7 +72,7 @@ class Parameters:
         return cls(plain, given, None if names is None else tuple(map(str, names)))
 
     def restored(self, kind: type, D_in: int | None = None) -> Any:
-        """Return an estimator of a kind, fitted on ``D_in`` features if this is not None."""
+        """Return an estimator of class ``kind``, with ``D_in`` features unless it is None."""
         expected = set(signature(kind).parameters)
         if self.plain.keys() != expected:
             raise bad_argument("params", self.plain, f"the parameters {sorted(expected)}")
@@ -97,7 +97,7 @@ class Parameters:
 
 
 def _check_network(params: dict[str, Any], D_in: int) -> None:
-    """Raise if parameters are invalid for a number of features."""
+    """Raise if the parameters of a network are invalid for ``D_in`` features."""
     recipe = Settings.of(params).recipe
     per_feature(recipe.input_scaling, D_in)
     generator(params["seed"])
@@ -108,7 +108,7 @@ def _check_network(params: dict[str, Any], D_in: int) -> None:
 
 
 def _from_transition(given: Transition) -> Any:
-    """Return the value of ``spectrum`` that a transition stands for."""
+    """Convert a transition to a value of ``spectrum``."""
     if isinstance(given, DelayLine):
         return given
     return given.spectrum if isinstance(given, Diagonal) else given.matrix
@@ -128,7 +128,7 @@ def _warn_if_replaced(name: str, value: Any, stored: str) -> None:
 
 
 def _to_plain(value: Any, name: str) -> Any:
-    """Return a parameter as a JSON value, or raise an error."""
+    """Convert a parameter to a JSON value, or raise an error."""
     features = resolve(value) if name == "features" and not isinstance(value, str) else None
     if features is not None:
         return {"parts": to_plain(features)}
@@ -140,7 +140,7 @@ def _to_plain(value: Any, name: str) -> Any:
 
 
 def _from_plain(value: Any, name: str) -> Any:
-    """Return the parameter of a JSON value."""
+    """Convert a JSON value to a parameter."""
     if name == "features" and isinstance(value, dict) and value.keys() == {"parts"}:
         return from_plain(value["parts"])
     if name == "dtype" and isinstance(value, dict) and value.keys() == {"numpy"}:
@@ -153,7 +153,7 @@ def _from_plain(value: Any, name: str) -> Any:
 @stands_for(LinearESN)
 @dataclass(frozen=True, eq=False)
 class StoredNetwork:
-    """A fitted ``LinearESN``; with ``neurons`` the basis of the penalty is the model's."""
+    """Stored form of a ``LinearESN``. With ``neurons``, the penalty uses the basis of the model."""
 
     fitted: FittedNetwork
     evidence: GroupEvidence | None
@@ -185,7 +185,7 @@ class StoredNetwork:
 @stands_for(DiagonalReservoir)
 @dataclass(frozen=True, eq=False)
 class StoredReservoir:
-    """A fitted ``DiagonalReservoir``, with its radius, which costs O(N³) for a sparse matrix."""
+    """Stored form of a ``DiagonalReservoir``. Its radius costs O(N³) for a sparse matrix."""
 
     reservoir: Reservoir
     spectrum: Spectrum
@@ -218,7 +218,7 @@ class StoredReservoir:
 @stands_for(Forecaster)
 @dataclass(frozen=True, eq=False)
 class StoredForecaster:
-    """A fitted ``Forecaster``."""
+    """Stored form of a ``Forecaster``."""
 
     fitted: FittedForecaster
     params: Parameters
@@ -241,7 +241,7 @@ class StoredForecaster:
 @stands_for(ReservoirFeatures)
 @dataclass(frozen=True, eq=False)
 class StoredFeatures:
-    """A fitted ``ReservoirFeatures``."""
+    """Stored form of a ``ReservoirFeatures``."""
 
     modes: PooledModes
     params: Parameters
@@ -259,7 +259,7 @@ class StoredFeatures:
 @stands_for(ReservoirClassifier)
 @dataclass(frozen=True, eq=False)
 class StoredClassifier:
-    """A fitted ``ReservoirClassifier``; ``kind`` is the dtype of its classes."""
+    """Stored form of a ``ReservoirClassifier``; ``kind`` is the dtype of its classes."""
 
     modes: PooledModes
     classifier: LinearClassifier
@@ -289,12 +289,12 @@ class StoredClassifier:
 
 
 def _plain_classes(classes: Array) -> tuple[Hashable, ...]:
-    """Return labels as text, numbers or flags; dates are numbers in the unit of their dtype."""
+    """Return labels as strings, numbers or Booleans; dates become integers in their own unit."""
     return tuple((classes.astype(int) if classes.dtype.kind in "mM" else classes).tolist())
 
 
 def _with_modes(params: Parameters, kind: type[T], modes: PooledModes) -> T:
-    """Return an estimator of series with these modes, or raise if its parameters are invalid."""
+    """Return an estimator with the given modes, or raise if its parameters are invalid."""
     estimator = params.restored(kind, modes.channels)
     check_options(estimator.layout, estimator.id, estimator.time)
     generator(estimator.seed)
@@ -306,5 +306,5 @@ STORED_FORMS = (
     StoredClassifier, StoredFeatures, StoredForecaster, StoredLearner, StoredNetwork, StoredPanel,
     StoredReservoir, StoredStream,
 )  # fmt: skip
-"""Stored forms of these classes and their parts. Importing a form registers it (``stands_for``), so
-a form in a different module than its class must be listed here."""
+"""Stored forms to register. Importing a form registers it (``stands_for``), so a form in a
+different module from its class must be listed here."""

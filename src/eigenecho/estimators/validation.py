@@ -33,7 +33,7 @@ TARGETS = ("next", "same", "other")
 """Kinds of targets: the next row of the inputs, the same row, or anything else."""
 
 ROWS = 4096
-"""Largest number of rows that are compared to find the kind of the targets."""
+"""Largest number of rows compared to determine the kind of the targets."""
 
 NEAR = 0.8
 """Largest median difference between targets and next rows, relative to the steps of the series.
@@ -75,7 +75,7 @@ def check_inputs(
 def check_outputs(
     y: Any, like: Container, dtype: Any, name: str = "y", D: int | None = None, **gaps: Any
 ) -> tuple[list[Array], Container]:
-    """Return finite series (T_i, D_out) and their container; ``D`` is the number of columns.
+    """Return finite series (T_i, D_out) and their container; ``D`` is the expected D_out.
 
     ``gaps`` are options of ``series.check_finite``.
     """
@@ -134,7 +134,7 @@ def _check_features(estimator: Any, table: Any, reset: bool) -> None:
     if estimator is None:
         return
     labelled = hasattr(table, "columns") or hasattr(estimator, "feature_names_in_")
-    # scikit-learn takes longer than running a short series.
+    # The check of scikit-learn takes longer than running a short series.
     if reset or labelled or table.shape[1] != estimator.n_features_in_:
         validate_data(estimator, table, reset=reset, skip_check_array=True)
 
@@ -180,10 +180,10 @@ def training_series(
 def output_names(
     y: Any, known: Sequence[str] | None = None, name: str = "y", *, series: bool = False
 ) -> Any:
-    """Return the names of the columns of outputs as a tuple, or None if there are none.
+    """Return the names of the output columns as a tuple, or None if there are none.
 
-    Raise if frames have other columns than the ``known`` ones. With ``series``, the name of a
-    pandas Series counts too.
+    Raise if the columns of a frame differ from the ``known`` names. With ``series``, the name of a
+    pandas Series is also used.
     """
     for item in y if isinstance(y, (list, tuple)) else [y]:
         labels = column_labels(item)
@@ -197,7 +197,7 @@ def output_names(
 
 
 def gap_options(settings: Settings) -> dict[str, Any]:
-    """Return options of ``series.check_finite`` for targets: allow gaps, or what to do."""
+    """Return options of ``series.check_finite`` for targets: allow gaps, or suggest a remedy."""
     if settings.missing != "skip":
         return {"remedy": f"{FILL[:-1]}, or leave them out of training: missing='skip'."}
     if settings.feedback or settings.output_to_readout:
@@ -232,9 +232,9 @@ def input_series(estimator: Any, X: Any, y_previous: Any = None) -> tuple[list[A
 
 
 def check_context(estimator: Any, context: Any, names: Sequence[str] | None) -> Any:
-    """Return series to continue, after a check of their columns; ``forecast`` checks the rest.
+    """Check the columns of a context and return it; ``forecast`` checks the rest.
 
-    The context of a model without input has the columns of the outputs, with these ``names``.
+    The context of a model without input has the columns of the outputs, called ``names``.
     """
     several = is_on_device(context) and context.ndim == 3
     items = [context[0]] if several and len(context) else unpack(context)[0]
@@ -249,7 +249,7 @@ def check_context(estimator: Any, context: Any, names: Sequence[str] | None) -> 
 
 
 def check_out(out: Any, series: list[Any], reservoir: Any) -> Any:
-    """Return a caller's array for the states of one series, or None."""
+    """Return ``out`` after checking that it can hold the states of a single series, or None."""
     if out is None:
         return None
     u = series[0]
@@ -286,12 +286,12 @@ def warn_if_single_rows(lengths: Sequence[int], name: str = "X") -> None:
 
 
 def target_kind(inputs: Sequence[Array], outputs: Sequence[Array]) -> str | None:
-    """Return which row of the first D_out input columns the targets are.
+    """Return how the targets are related to the first D_out input columns.
 
         "next": y(t) = u(t+1),   "same": y(t) = u(t),   "other": neither
 
-    "next" allows noise, and jumps at a few rows, since it compares medians. None if there is
-    nothing to compare: fewer input columns than outputs, or a single row.
+    Medians are compared, so "next" allows noise, and jumps at a few rows. The result is None if
+    there is nothing to compare: fewer input columns than outputs, or a single row.
     """
     D = outputs[0].shape[1]
     if inputs[0].shape[1] < D:
@@ -323,14 +323,14 @@ def target_kind(inputs: Sequence[Array], outputs: Sequence[Array]) -> str | None
 
 
 def merge_kinds(old: str | None, new: str | None) -> str | None:
-    """Return the kind of targets of which some were ``old`` and some are ``new``."""
+    """Return the common kind of ``old`` and ``new`` targets, or "other" if they differ."""
     if old is None or new is None or old == new:
         return old or new
     return "other"
 
 
 def check_target(kind: str | None) -> None:
-    """Raise or warn if the targets of a fit were not the next row, so that forecasts are wrong."""
+    """Raise or warn if forecasts are wrong because the targets were not the next rows."""
     remedy = "Train it on its own next step: fit(series[:-1], series[1:])."
     if kind == "same":
         raise ValueError(

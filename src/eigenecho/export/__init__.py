@@ -1,4 +1,4 @@
-"""Exported networks: a step as source code in other languages, with a test vector.
+"""Export of networks as source code in other languages, with a test vector.
 
 ``step`` specifies the order of operations in plain Python, ``program`` holds the constants of a
 network, ``reference`` runs the specification, and ``translate`` writes it in C or JavaScript.

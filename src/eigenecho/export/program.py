@@ -12,7 +12,7 @@ from eigenecho.scaling import Scaling
 from eigenecho.types import Array
 
 NONE = np.empty(0)
-"""The array of a part that a network does not have."""
+"""Empty array for a part that a network does not have."""
 
 ARRAYS = (
     "values", "pair_re", "pair_im", "dense", "coupling", "starts", "sources", "connections",
@@ -24,7 +24,7 @@ ARRAYS = (
 
 @dataclass(frozen=True, eq=False)
 class StepProgram:
-    """The constants of ``step``, in its dtype.
+    """The constants of ``step``, in the dtype of the network.
 
     The first units are a block with a dense or sparse matrix. The others are modes: the real ones,
     then two units for each pair.
@@ -41,9 +41,10 @@ class StepProgram:
         The arrays of the parts that the network has:
 
         - ``values``, ``pair_re``, ``pair_im``: eigenvalues of the modes
-        - ``dense`` (k, k), ``coupling`` (N − k, k): row i has the weights of the block's units in
-          unit i of the block, and in mode i
-        - ``starts``, ``sources``, ``connections``: the block in compressed rows instead
+        - ``dense`` (k, k), ``coupling`` (N − k, k): row i contains the weights from the units of
+          the block to unit i of the block, or to mode i
+        - ``starts``, ``sources``, ``connections``: the block as a compressed sparse row matrix
+          instead
         - ``weights`` (D, N) of the inputs, and of the last output if there is feedback; ``bias``
           (N,)
         - ``offset`` (D_out,), ``previous`` (D_out, D_out), ``readout`` (D_out, N): a row per output
@@ -85,7 +86,7 @@ class StepProgram:
 
     @property
     def state_bytes(self) -> int:
-        """Size of the state, including the room for the next state of the block."""
+        """Size of the state in bytes, including a buffer for the next state of the block."""
         return (self.units + self.outputs + self.block) * self.dtype.itemsize
 
 
@@ -98,20 +99,20 @@ def transition_arrays(form: Form) -> dict[str, Array]:
         return {"dense": form.block.T, "coupling": form.coupling.T, **modes}
     if isinstance(form, DenseForm):
         return {"dense": form.W.T}
-    # C has no empty arrays: a last connection belongs to no unit.
+    # C has no empty arrays, so an unused connection is appended.
     sources, connections = np.append(form.indices, 0), np.append(form.data, 0)
     starts, sources = (a.astype(np.min_scalar_type(a.max())) for a in (form.indptr, sources))
     return {"starts": starts, "sources": sources, "connections": connections}
 
 
 def readout_arrays(readout: Readout, previous: bool) -> dict[str, Array]:
-    """Return the arrays of a readout, with the rows of y(t−1) if it has them."""
+    """Return the arrays of a readout, with the weights of y(t−1) if ``previous`` is True."""
     rows = {"previous": readout.previous.T} if previous else {}
     return {"offset": readout.offset, "readout": readout.weights, **rows}
 
 
 def scaling_arrays(scaling: Scaling | None, name: str, dtype: np.dtype) -> dict[str, Array]:
-    """Return mean and scale of the columns ``name``, in two parts where one loses digits."""
+    """Return mean and scale of the columns ``name``; an inexact mean is split into two parts."""
     if scaling is None:
         return {}
     mean = np.asarray(scaling.mean, dtype)

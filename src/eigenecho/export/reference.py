@@ -1,4 +1,4 @@
-"""Runs of the specification, which exported code must repeat bit for bit.
+"""Reference runs of the specification, which exported code must reproduce bit for bit.
 
 The example run is the test vector of an exported network.
 """
@@ -16,17 +16,17 @@ from eigenecho.export.program import StepProgram
 from eigenecho.types import Array
 
 STEPS, FORECASTS = 20, 10
-"""Numbers of steps, and of steps of the closed loop after them. From the second step on, outputs
-depend on all weights."""
+"""Number of steps of the example run, and of closed-loop steps that follow. From the second step
+on, outputs depend on all weights."""
 
 FREQUENCY = 0.2
-"""Angular frequency of the first input; those of the others are multiples."""
+"""Angular frequency of the first input. The other inputs use multiples of it."""
 
 
 class Reference:
     """A network that runs ``step`` in plain Python, on scalars of its dtype.
 
-    ``state.r`` and ``state.y`` are lists, which may be assigned to.
+    ``state.r`` and ``state.y`` are lists that may be modified.
     """
 
     def __init__(self, program: StepProgram) -> None:
@@ -41,12 +41,12 @@ class Reference:
         return self._run(specification.step, u)
 
     def forecast_step(self, known: Any = ()) -> Array:
-        """Take the last output as the input, with further known inputs, and return the next."""
+        """Return the next output, given the last output and the ``known`` values as input."""
         return self._run(specification.forecast_step, known)
 
     def _run(self, function: Any, row: Any) -> Array:
         y = [0.0] * self.program.outputs
-        with np.errstate(all="ignore"):  # as in C, overflow is infinite
+        with np.errstate(all="ignore"):  # as in C, overflow gives infinity
             function(self._constants, self.state, _scalars(np.asarray(row, self.program.dtype)), y)
         return np.array(y, self.program.dtype)
 
@@ -63,7 +63,7 @@ class _Constants:
 
 
 def _scalars(value: Any) -> Any:
-    """Return an array as lists of Python's floats and ints, or of NumPy's float32."""
+    """Convert an array to lists of Python floats and ints, or of NumPy float32 scalars."""
     if not isinstance(value, np.ndarray):
         return value
     if value.dtype != np.float32:
@@ -72,12 +72,13 @@ def _scalars(value: Any) -> Any:
 
 
 def example_run(program: StepProgram) -> dict[str, Array]:
-    """Return a run from the initial state, which ends before an overflow, as arrays by name.
+    """Run a network from its initial state, stop before an overflow, and return arrays by name.
 
-    ``test_inputs`` (T, D_in) and ``test_outputs`` (T, D_out) are inputs and outputs of steps, and
-    ``test_known`` (H, D_known) and ``test_forecasts`` (H, D_out) of the closed loop after them.
+    ``test_inputs`` (T, D_in) and ``test_outputs`` (T, D_out) are the inputs and outputs of steps,
+    and ``test_known`` (H, D_known) and ``test_forecasts`` (H, D_out) are those of the closed loop
+    that follows.
     """
-    # Smooth inputs, because noise can make the outputs of a network very large.
+    # The inputs are smooth, because noise can make the outputs of a network very large.
     t = np.arange(1, STEPS + FORECASTS + 1)[:, np.newaxis]
     rows = np.sin(FREQUENCY * t * np.arange(1, program.inputs + 1))
     if "input_scale" in program.arrays:

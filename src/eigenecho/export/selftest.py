@@ -1,4 +1,4 @@
-"""Runs of the self-test of exported code on this machine, if it has a compiler."""
+"""Self-test of exported code on this machine, if a compiler is installed."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any
 C_COMPILERS = ("cc", "gcc", "clang")
 C_FLAGS = ("-std=c99", "-O2", "-ffp-contract=off")
 LIMIT = 60
-"""Seconds for a compilation, and for a run."""
+"""Time limit of the compilation and of the run, in seconds each."""
 
 LONGEST = 300
-"""Characters of an error message."""
+"""Largest number of characters of an error message."""
 
 PROGRAM = "run-selftest"
-"""Not a C identifier, unlike the name of a network."""
+"""Name of the test program, which differs from any network because it is not a C identifier."""
 
 C_MAIN = """\
 #include <stdio.h>
@@ -31,9 +31,9 @@ int main(void)
 
 
 def run_selftest(files: Mapping[str, str], name: str) -> tuple[float | None, str]:
-    """Return the largest difference of the self-test and the program that compiled or ran it.
+    """Return the largest difference in the self-test, and the compiler or interpreter used.
 
-    The difference is None, with the reason, if it could not be run. ``files`` are texts by suffix.
+    If the test cannot be run, return None and the reason. ``files`` maps suffixes to texts.
     """
     tools, run = (C_COMPILERS, _run_c) if ".c" in files else (("node",), _run_javascript)
     tool = next(filter(shutil.which, tools), None)

@@ -16,13 +16,13 @@ from eigenecho.export.translate import Language, translate
 from eigenecho.types import Array
 
 FORMATS = {".c": (".c", ".h"), ".js": (".js",)}
-"""Suffixes of the files of a language, by the suffix that selects it."""
+"""File suffixes of each language, by the suffix that selects the language."""
 
 VALUES = ("inputs", "outputs", "units", "known", "block", "dtype", "state_bytes")
 """Properties of a program that templates use."""
 
 CHOICE = re.compile(r"^@if (\w+)\n((?:(?!@if |@end).*\n)*)@end\n", re.MULTILINE)
-"""Lines of a template that depend on a condition."""
+"""Pattern of the lines of a template that depend on a condition."""
 
 PER_LINE = 4
 """Number of array entries per line."""
@@ -31,9 +31,10 @@ PER_LINE = 4
 def source_files(
     suffix: str, program: StepProgram, run: dict[str, Array], name: str, about: dict[str, str]
 ) -> dict[str, str]:
-    """Return the texts of a network by suffix.
+    """Return the source texts of a network by suffix.
 
-    ``run`` is the test vector, and ``about`` has further values of the template ``comment.txt``.
+    ``run`` is the test vector, and ``about`` contains further values for the template
+    ``comment.txt``.
     """
     real, language, constant = (_c if suffix == ".c" else _javascript)(name, program.dtype)
     arrays = {**program.arrays, **{key: part for key, part in run.items() if part.size}}
@@ -64,7 +65,7 @@ def source_files(
 
 
 def _comment_line(text: str) -> str:
-    """Return a line of a comment. The text may come from a file, and must not end the comment."""
+    """Return a comment line. The text may come from a file, and must not end the comment."""
     line = "".join(c if c.isprintable() else " " for c in text)
     line = re.sub(r"\*(?=/)|/(?=\*)|\?(?=\?)", r"\g<0> ", line)  # ?? begins a trigraph
     return f" * {line}".rstrip()
@@ -123,7 +124,7 @@ def _javascript(name: str, dtype: np.dtype) -> Details:
 
 
 def _in_lines(values: Array, digits: Callable[[float], str]) -> str:
-    """Return numbers separated by commas, a few in each line."""
+    """Return numbers separated by commas, a few per line."""
     texts = [str(v) if isinstance(v, int) else digits(v) for v in values.tolist()]
     rows = (", ".join(texts[i : i + PER_LINE]) for i in range(0, len(texts), PER_LINE))
     return ",\n ".join(rows)

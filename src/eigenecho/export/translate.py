@@ -1,4 +1,4 @@
-"""Translation of the specification to languages with the syntax of C.
+"""Translation of the specification to languages with C-like syntax.
 
 The expressions of ``step`` mean the same in Python, C and JavaScript, so only statements and names
 are translated. Conditions and counts that depend on a network are resolved, and the parts of a step
@@ -21,11 +21,12 @@ INDENT = " " * 4
 
 @dataclass(frozen=True)
 class Language:
-    """Differences between languages.
+    """Syntax of a language.
 
-    ``number`` and ``index`` begin the declaration of a variable, and ``array`` declares an array of
-    a name and a size. ``state`` precedes the parts of the state, and ``prefix`` constants and
-    functions. ``rounding``, if any, is a function that rounds the result of an operation.
+    ``number`` and ``index`` begin the declaration of a variable, and ``array`` declares an array
+    with a name and a size. ``state`` is the prefix of the parts of the state, and ``prefix`` that
+    of constants and functions. ``rounding``, if any, is the function that rounds the result of an
+    operation.
     """
 
     number: str
@@ -50,7 +51,7 @@ def _statements(function: Callable[..., None]) -> list[ast.stmt]:
 
 
 class _Translator(ast.NodeTransformer):
-    """Statements become lines of code, and expressions are rewritten before they are printed."""
+    """Translator of statements to lines of code; expressions are rewritten before printing."""
 
     def __init__(self, program: StepProgram, language: Language) -> None:
         self._program, self._language = program, language
@@ -58,7 +59,7 @@ class _Translator(ast.NodeTransformer):
         self._indices = _Translator(program, exact) if language.rounding else self
 
     def block(self, statements: list[ast.stmt]) -> Iterator[str]:
-        """Yield the lines of statements."""
+        """Yield the lines of code for statements."""
         for statement in statements:
             yield from getattr(self, f"_{type(statement).__name__.lower()}")(statement)
 
@@ -105,7 +106,7 @@ class _Translator(ast.NodeTransformer):
         return ast.unparse(self.visit(node))
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        """Return a number or the name of an array, or a part of the state."""
+        """Return a number, the name of an array, or a part of the state."""
         assert isinstance(node.value, ast.Name)
         if node.value.id == "state":
             return ast.Name(f"{self._language.state}{node.attr}")
@@ -119,7 +120,7 @@ class _Translator(ast.NodeTransformer):
         return ast.Constant(len(self._program.constant(node.args[0].attr)))
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        """Return an element, with an index that is not rounded."""
+        """Return an array element without rounding its index."""
         return ast.Subscript(self.visit(node.value), self._indices.visit(node.slice))
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:

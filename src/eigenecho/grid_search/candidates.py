@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from eigenecho.grid_search.scores import Trial
 
 NEGLIGIBLE = 0.01
-"""Remaining change of the outputs at which refinement ends, relative to their score."""
+"""Expected change of the outputs, relative to their error, at which refinement ends."""
 
 ROUNDING = 1e-13
-"""Relative change of the outputs that is rounding error."""
+"""Largest relative change of the outputs that is attributed to rounding error."""
 
 ROUNDS = 8
-"""Largest number of refinements."""
+"""Largest number of refinement rounds."""
 
 TURNED = 1e-3
-"""Weight of a relative change of the weights, compared with one of the outputs."""
+"""Factor of relative changes of the weights, when compared with those of the outputs."""
 
 LARGE = 1 << 25
-"""Largest number of outputs (rows times candidates) that are in memory at a time."""
+"""Largest number of outputs (rows times candidates) held in memory at a time."""
 
 HEAD_REFINED = 1e-12
 """Smallest ``head_eigenvalue`` for which refinement converges."""
@@ -73,7 +73,7 @@ class Candidates:
 
     @cached_property
     def _ridges(self) -> tuple[Array, Array]:
-        """Ridges of columns of the head and of states, (C,) each, on the device of the sums."""
+        """Ridges of the head columns and of the states, (C,) each, on the device of the sums."""
         xp = namespace(self.statistics.XtX)
         return xp.asarray(self.ridges), xp.asarray(self.ridges / self.scales**2)
 
@@ -134,9 +134,9 @@ def refined_errors(
 ) -> list[Array] | None:
     """Return squared residuals of each held-out block, (C, D_out).
 
-    Weights are refined until their outputs change by a negligible part of their errors, and by
-    less than ``most`` of their size. ``squared`` returns squared residuals (C, D_out) of a block
-    and weights (N', C, D_out). Return None if the rounds do not converge.
+    Weights are refined until their outputs change by a negligible fraction of their errors, and by
+    less than ``most`` relative to their size. ``squared`` returns the squared residuals (C, D_out)
+    for a block and weights (N', C, D_out). Return None if the rounds do not converge.
     """
     penalty, last = system.penalty, None
     for now, _, step in itertools.islice(rounds(first, system), ROUNDS):
@@ -165,7 +165,7 @@ def errors_from_lags(trial: Trial) -> list[Array] | None:
     """Return squared residuals of each held-out block, (C, D_out), from lagged correlations.
 
     The correlations are computed once for all trials. Every radius, leak, law and seed then costs
-    O(N³), whatever the length of the series; only held-out rows are run through the reservoir.
+    O(N³), regardless of the length of the series; only held-out rows are run through the reservoir.
     Return None if states are cheaper, or if correlations are not accurate enough.
     """
     problem, fold, ridges = trial.problem, trial.fold, trial.ridges
@@ -180,7 +180,7 @@ def errors_from_lags(trial: Trial) -> list[Array] | None:
     ):
         return None
     K, problem = int(settling), problem.in_double
-    with np.errstate(over="ignore", invalid="ignore"):  # checked next
+    with np.errstate(over="ignore", invalid="ignore"):  # the result is checked next
         statistics = problem.gather_gram(fold.train, trial.lags(K)).statistics
     problem.check_range(statistics)
     penalty, head = problem.penalty, problem.head
@@ -198,7 +198,7 @@ def errors_from_lags(trial: Trial) -> list[Array] | None:
 def _squared_on(problem: Problem, K: int, block: Block, W: Array) -> Array:
     """Return squared residuals (C, D_out) of candidates W (N', C, D_out) over a block.
 
-    The reservoir starts K steps before the block, since it has forgotten earlier rows.
+    The reservoir starts K steps before the block, because earlier rows have a negligible effect.
     """
     _, C, D = W.shape
     reservoir, k = problem.reservoir, problem.head
@@ -218,7 +218,7 @@ def _squared_on(problem: Problem, K: int, block: Block, W: Array) -> Array:
 
 
 def head_eigenvalue(statistics: Gram, head: int) -> float:
-    """Return the smallest eigenvalue of HᵀH, for columns of the head H at length 1.
+    """Return the smallest eigenvalue of HᵀH, for head columns H normalised to length 1.
 
     It is 1 for a single column. For columns 1 and y(t−1) with mean m and deviation σ it is about
     (σ/m)², which must exceed the rounding error of the sums.

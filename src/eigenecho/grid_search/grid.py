@@ -19,9 +19,9 @@ from eigenecho.transition import DelayLine
 Params = dict[str, Any]
 
 EXTREME = 1e15
-"""Input scalings and inputs from this size on, or below its inverse, are not moderate.
+"""Input scalings and inputs of at least this magnitude, or at most its inverse, are extreme.
 
-States that are multiplied by moderate scalings overflow only if they nearly do without them.
+Moderate scalings of the states overflow only if the states themselves nearly overflow.
 """
 
 
@@ -66,8 +66,9 @@ def _check_listed(name: str, values: Any) -> None:
 class Group:
     """Combinations of ridges and input scalings that share one reservoir.
 
-    ``members`` are (number of the combination, index of its scaling, index of its ridge). A ridge
-    "auto" or "loop" is alone in its group, and in ``params``. Only listed seeds are in ``params``.
+    ``members`` contains (index of the combination, index of its scaling, index of its ridge). A
+    ridge "auto" or "loop" has a group of its own and is in ``params``. Seeds are in ``params`` only
+    if the grid lists them.
     """
 
     params: Params
@@ -86,9 +87,8 @@ def group_combinations(
     """Group combinations that differ only in ``ridge`` and, if possible, ``input_scaling``.
 
     Without feedback and features, rows are linear in the input, so a scaling of all inputs is a
-    scaling of the states. Scalings
-    are applied to W_in instead if they are extreme, or if the inputs are, whose largest absolute
-    value is ``size``. Groups are in the order of their first members.
+    scaling of the states. If scalings or inputs are extreme, the scalings are applied to W_in
+    instead; ``size`` is the largest absolute input. Groups are in the order of their first members.
     """
     gathered: dict[Any, tuple[Params, list[tuple[int, float, Any]]]] = {}
     base_keys = {name: _key(value) for name, value in base.items()}
@@ -139,10 +139,10 @@ def _key(value: Any) -> Any:
 
 
 def folds(validation: Any, test: Any, lengths: Sequence[int], warmup: int) -> list[Fold]:
-    """Return one fold per validation block, with all rows from the warmup to the block to train.
+    """Return one fold per validation block, trained on all rows from the warmup to the block.
 
-    A fraction in ]0, 1[ is the end of every series; a list of (start, stop) has one block each. The
-    last fold has the test rows, if there are any, as a second held-out block.
+    A fraction in ]0, 1[ selects the end of every series; a list contains one (start, stop) per
+    block. The last fold also has the test rows, if any, as a second held-out block.
     """
     blocks = _blocks(validation, lengths, warmup)
     within = f"within series of lengths {[*lengths]}"
@@ -174,7 +174,7 @@ def _blocks(validation: Any, lengths: Sequence[int], warmup: int) -> list[Block]
 def _block(edges: Any, lengths: Sequence[int], name: str) -> Block:
     """Return rows (start, stop) for each series; a block is empty if a series ends before it.
 
-    Slices are accepted because the tasks describe their rows by slices.
+    Slices are accepted because the splits in ``tasks`` use them.
     """
     if isinstance(edges, slice) and edges.step in (None, 1):
         edges = edges.indices(max(lengths))[:2]

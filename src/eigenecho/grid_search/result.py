@@ -76,7 +76,7 @@ class SearchResult:
     def table(self) -> list[dict[str, Any]]:
         """One row per combination, best first: rank, error, spread over seeds, parameters.
 
-        The error of a reservoir that overflowed is infinite; NaN comes last.
+        The error of a reservoir that overflowed is infinite. NaN is sorted last.
         """
         order = np.argsort(self.mean_errors, kind="stable")
         by_seed = self.errors.mean(axis=2)

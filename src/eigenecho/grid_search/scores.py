@@ -33,22 +33,22 @@ Data = tuple[list[Array], list[Array]]
 """Inputs and outputs of all series, in the dtype of a network."""
 
 HEAD_SUMMED = 1e-5
-"""Smallest ``head_eigenvalue`` that normal equations resolve."""
+"""Smallest ``head_eigenvalue`` for which normal equations are accurate."""
 
 SMALLEST = 1e-140
-"""Size of states whose squares underflow, so that no factorisation can be shared."""
+"""Magnitude of states below which squares underflow, so that no factorisation can be shared."""
 
 COARSE = 1e4
-"""Smallest root of a ridge that a factorisation with y(t−1) resolves, in rounding errors."""
+"""Smallest √ridge that a factorisation with y(t−1) resolves, in units of its rounding error."""
 
 
 @dataclass(frozen=True, eq=False)
 class Trial:
     """A problem, a fold, and the candidates to score on it.
 
-    ``ridges`` and ``scales`` (C,) are those of all combinations, ridges varying fastest; ``shape``
-    is (scalings, ridges). Trials with the same data share a ``cache``; ``key`` holds all settings
-    that the rows depend on besides the reservoir.
+    ``ridges`` and ``scales`` (C,) contain one value per combination, with ridges varying fastest,
+    and ``shape`` is (scalings, ridges). Trials with the same data share a ``cache``; ``key``
+    contains all settings other than the reservoir that affect the rows.
     """
 
     problem: Problem
@@ -61,7 +61,7 @@ class Trial:
 
     @property
     def counts(self) -> list[float]:
-        """Number of observed rows in each held-out block, as a mean over outputs."""
+        """Number of observed rows in each held-out block, averaged over outputs."""
         return [float(self.problem.counts(block).mean()) for block in self.fold.held_out]
 
     def lags(self, K: int) -> Lags:
@@ -69,7 +69,7 @@ class Trial:
         rows = tuple(map(tuple, self.fold.train))
         cached = self.cache.once(("lags", self.key, rows), dict)
         if "lags" not in cached or len(cached["lags"].rho) < K:
-            # A power of two, so that slightly slower reservoirs can use them too.
+            # A power of two lets slightly slower reservoirs use the same correlations.
             count = 1 << (K - 1).bit_length()
             cached["lags"] = sums_over(self.problem.in_double, self.fold.train, count)
         return cached["lags"]
@@ -78,9 +78,9 @@ class Trial:
 def score_group(group: Group, data: Data, folds: Sequence[Fold], cache: Cache, score: str) -> Array:
     """Return the score of each held-out block, (blocks, scalings, ridges).
 
-    It is the RMSE over rows and outputs, or the mean error of forecasts if ``score`` is "loop". The
-    reservoir runs once per fold, and all scalings and ridges share one factorisation. Errors are
-    true residuals. They are infinite if the reservoir overflows.
+    The score is the RMSE over rows and outputs, or the mean error of forecasts if ``score`` is
+    "loop". The reservoir runs once per fold, and all scalings and ridges share one factorisation.
+    Errors are computed from true residuals. They are infinite if the reservoir overflows.
     """
     compute = _loop_errors if score == "loop" else _score
     shape = len(group.scalings), len(group.ridges)
@@ -145,7 +145,7 @@ def _check_observed(problem: Problem, fold: Fold) -> None:
 
 
 def _score(trial: Trial) -> list[Array]:
-    """Return the RMSE of each held-out block, (scalings, ridges), in the caller's units."""
+    """Return the RMSE of each held-out block, (scalings, ridges), in the original units."""
     if is_on_device(trial.problem.inputs[0]):
         blocks = stacked.errors_from_rows(trial)
     else:
@@ -154,7 +154,7 @@ def _score(trial: Trial) -> list[Array]:
         blocks = _errors_of_parts(trial)
     _, scaling = trial.problem.scalings
     scale = np.ones(trial.problem.D_out) if scaling is None else scaling.scale
-    # A power of two, so that squares of the scale neither overflow nor vanish.
+    # With a power of two, squares of the scale neither overflow nor underflow.
     unit = np.ldexp(1.0, np.frexp(scale.max())[1] - 1)
     return [
         unit * np.sqrt(np.mean(squared * (scale / unit) ** 2, axis=-1) / count).reshape(trial.shape)
@@ -194,10 +194,11 @@ def _errors_from_states(trial: Trial) -> list[Array]:
 
 
 def _find_coarse(train: Triangle, factorised: Factorisation, trial: Trial) -> Array:
-    """Return which combinations, (scalings, ridges), need a solution of their own.
+    """Return a mask (scalings, ridges) of the combinations that need a separate solution.
 
     The rounding error of a factorisation depends on its largest singular value, which is large if
-    the level of the inputs is large; that of a solution depends on each column.
+    the level of the inputs is large. The rounding error of a separate solution depends on each
+    column.
     """
     if 0 < train.magnitude(trial.problem.head) < SMALLEST:
         return np.ones(trial.shape, bool)
@@ -208,7 +209,7 @@ def _find_coarse(train: Triangle, factorised: Factorisation, trial: Trial) -> Ar
 
 
 def _scale_states(statistics: Triangle, head: int, scale: float) -> Triangle:
-    """Return the statistics of the rows with all states multiplied."""
+    """Return the statistics of the rows with all states multiplied by ``scale``."""
     R = statistics.R.copy()
     R[:, head:] *= scale
     return replace(statistics, R=R)

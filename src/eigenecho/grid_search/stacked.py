@@ -60,7 +60,7 @@ def errors_from_rows(trial: Trial) -> list[Array] | None:
 class StoredRows:
     """Rows x(t) (T_i, N') of all series of a problem, in memory, with weights w (N', k).
 
-    ``train`` are the training rows.
+    ``train`` selects the training rows.
     """
 
     problem: Problem
@@ -97,7 +97,7 @@ class StoredRows:
         return rows
 
     def gradient(self, system: LinearSystem) -> Array:
-        """Return Xᵀ(Y − X w) − αM w; Y repeats where w has more outputs."""
+        """Return Xᵀ(Y − X w) − αM w; Y is repeated if w has more outputs."""
         X, Y = self.training
         Y = namespace(Y).tile(Y, (self.w.shape[1] // Y.shape[1],))
         return X.T @ (Y - X @ self.w) - system.pull(self.w)

@@ -28,8 +28,8 @@ from eigenecho.training import Settings, check_lengths, lowest
 from eigenecho.types import Array
 
 BATCH = 12
-"""Number of reservoirs of one seed per task. Fixed, so that results do not depend on the number of
-workers."""
+"""Number of reservoirs with the same seed per task. It is fixed, so that results do not depend on
+the number of workers."""
 
 
 def search(
@@ -59,13 +59,13 @@ def search(
     Parameters
     ----------
     estimator : LinearESN
-        Its parameters apply unless the grid has others. Scores come from the orthogonal solver (or
-        from normal equations, if it would take minutes and they are accurate enough); ``solver``
-        is used when the best combination is fitted.
+        Its parameters are used unless the grid replaces them. Scores are computed by the orthogonal
+        solver (or from normal equations, if it would take minutes and they are accurate enough);
+        ``solver`` is used when the best combination is fitted.
     grid : dict of lists, or list of such dicts
         As for scikit-learn's ``ParameterGrid``: a single value, such as one matrix or one
-        ``Spectrum``, is a list of one. A ``seed`` that is None or a Generator becomes an int. A
-        grid with seeds cannot be combined with ``seeds``.
+        ``Spectrum``, is given as a list with one element. A ``seed`` that is None or a Generator
+        becomes an int. A grid with seeds cannot be combined with ``seeds``.
     X, y : arrays or lists of arrays
         As for ``LinearESN.fit``: with ``feedback`` in all combinations X may be None. Tensors are
         scored on their device, all ridges and scalings of a reservoir together.
@@ -76,7 +76,8 @@ def search(
         Rows that are also scored, with the training rows of the last validation block, but do not
         influence the selection.
     seeds : sequence of int, optional
-        Seeds of each combination; the score is the mean. By default, the estimator's seed.
+        Seeds of each combination; its score is the mean over seeds. By default, the estimator's
+        seed.
     score : {"rmse", "loop"}
         "rmse" is the error of one-step predictions. "loop" is the error of forecasts from several
         rows of each validation block, for networks that predict their own next input: the root
@@ -145,7 +146,7 @@ def search(
 
 
 Planned = tuple[Group, Data, list[Fold]]
-"""A group of combinations, its training data, and how they are split."""
+"""A group of combinations, its data, and its folds."""
 
 Batch = tuple[Any, slice]
 """A seed, and the part of the plan to evaluate with it."""
@@ -165,7 +166,7 @@ def _plan(
     cache = Cache()
 
     def data(params: Params) -> Data:
-        # Depends on the dtype, and on whether targets may be missing.
+        # The data depend on the dtype, and on whether targets may be missing.
         drives = params["feedback"] or params["output_to_readout"]
         key = np.dtype(params["dtype"]), params["missing"] == "skip" and not drives
         return cache.once(key, lambda: training_series(Settings.of(params), X, y)[:2])
@@ -216,7 +217,7 @@ def _seeds(seeds: Any, default: Any) -> list[Any]:
 
 
 def _with_every_value(base: Params, combinations: list[Params]) -> list[Params]:
-    """Return parameters of some combinations that together have every value of the grid.
+    """Return combinations that together contain every value of the grid.
 
     A product of lists repeats the same objects, and each parameter is checked separately, so
     checking these combinations checks all of them.
@@ -224,7 +225,7 @@ def _with_every_value(base: Params, combinations: list[Params]) -> list[Params]:
     seen: set[Any] = set()
     distinct = []
     for combination in combinations:
-        # The set of names matters too, because the other parameters are those of the base.
+        # The set of names matters too, because other parameters come from the base.
         values = {frozenset(combination), *((name, id(v)) for name, v in combination.items())}
         if not values <= seen:
             seen |= values

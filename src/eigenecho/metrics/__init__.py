@@ -1,7 +1,7 @@
 """Metrics of predictions and forecasts.
 
 rmse, nrmse                            errors of predictions
-valid_time                             how long forecasts of chaotic systems are close
+valid_time                             how long forecasts of chaotic systems stay accurate
 squared_correlation, memory_capacity   correlation of predictions and targets
 mase, smape                            scaled errors of forecasts
 pinball, crps, coverage                quantile forecasts and prediction intervals

@@ -1,4 +1,4 @@
-"""Checks of the arrays that metrics compare: real, finite, and of one shape."""
+"""Validation of the arrays that metrics compare: real, finite, and of equal shape."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from eigenecho.errors import Words, bad_argument
 
 
 def as_finite(name: str, value: Any, *, gaps: bool = False) -> NDArray[np.float64]:
-    """Return a value as an array of float64; only ``gaps`` allows NaN."""
+    """Convert a value to a float64 array; NaN is allowed only with ``gaps``."""
     try:
         array = value if np.ma.is_masked(value) else np.asarray(value)
         if has_complex(array):
             raise TypeError
-        # Values under a mask are missing.
+        # Masked values are missing.
         array = np.ma.filled(array.astype(np.float64), np.nan)
     except (TypeError, ValueError):
         raise bad_argument(name, value, "an array of real numbers") from None

@@ -21,8 +21,8 @@ def mase(y: ArrayLike, forecast: ArrayLike, train: ArrayLike, season: int = 1) -
         mean |y(t) − forecast(t)| / mean |train(t) − train(t − season)|
 
     Each column of each series has its own scale; the result is the mean over all columns with
-    observations. Below 1, the forecast is better than the one-step seasonal naive forecast was in
-    training.
+    observations. A value below 1 means that the forecast is better than the one-step seasonal naive
+    forecast was in training.
 
     Parameters
     ----------
@@ -105,8 +105,8 @@ def pinball(y: ArrayLike, quantile_forecasts: ArrayLike, quantiles: ArrayLike) -
     Parameters
     ----------
     y : array
-    quantile_forecasts : array, the shape of y with one more axis at the end, of Q quantiles
-        Without that axis if ``quantiles`` is a number.
+    quantile_forecasts : array, the shape of y with a last axis of Q quantiles
+        The last axis is omitted if ``quantiles`` is a number.
     quantiles : array (Q,), or a number
         Probabilities in ]0, 1[, in any order.
 
@@ -157,7 +157,7 @@ def crps(y: ArrayLike, quantile_forecasts: ArrayLike, quantiles: ArrayLike) -> f
 
 
 def coverage(y: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> float:
-    """Compute the share of observations within their interval, bounds included.
+    """Compute the fraction of observations within their intervals, bounds included.
 
         mean [lower ≤ y ≤ upper]
 

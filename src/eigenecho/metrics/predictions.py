@@ -81,7 +81,7 @@ def valid_time(
         time of the first row with √( mean_j ((y_pred − y_true) / σ_j)² ) > threshold
 
     σ_j are the standard deviations of the columns of y_true, over all series. NaN in y_pred, as
-    after a divergence, counts as too large.
+    after a divergence, counts as exceeding the threshold.
 
     Parameters
     ----------
@@ -183,13 +183,13 @@ def _squared_correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDAr
     a, a_varies = _standardize(a)
     b, b_varies = _standardize(b)
     correlation = np.mean(a * b, axis=0)
-    # Rounding can carry a perfect correlation just past 1.
+    # Rounding can make a perfect correlation slightly larger than 1.
     return np.where(a_varies & b_varies, np.minimum(correlation**2, 1.0), 0.0)
 
 
 def _standardize(a: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return columns with mean 0 and variance 1, and which of them are not constant."""
-    # The deviation of a constant column may be a rounding error instead of 0; its range is 0.
+    """Return columns with mean 0 and variance 1, and a mask of those that are not constant."""
+    # Rounding can make the deviation of a constant column nonzero, but its range is always 0.
     varies = np.ptp(a, axis=0) > 0
     a = a - a.mean(axis=0)
     deviation = _root_mean_square(a, axis=0)
@@ -206,7 +206,7 @@ def _root_mean_square(a: NDArray[np.float64], *, axis: int | None) -> NDArray[np
 def _sizes(true: NDArray[np.float64], norm: str) -> NDArray[np.float64]:
     if norm == "mean":
         mean = np.mean(true, axis=0)
-        # A mean of zero in exact arithmetic comes out as a rounding error of the entries.
+        # Rounding can make a mean nonzero that is zero in exact arithmetic.
         empty = np.abs(mean) <= 16 * np.finfo(np.float64).eps * np.max(np.abs(true), axis=0)
         size, expected, remedy = np.abs(mean), "a nonzero mean", 'Use norm="std".'
     else:

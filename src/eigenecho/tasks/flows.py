@@ -1,4 +1,4 @@
-"""Chaotic flows: the systems of Lorenz and Rössler, integrated to the precision of the numbers."""
+"""Chaotic flows: the systems of Lorenz and Rössler, integrated to machine precision."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ORDER = 24
 """Order of the Taylor series of a step."""
 
 MOST_STEPS = 10_000
-"""Number of steps between two rows at which the integration is given up."""
+"""Largest number of integration steps between two rows before the integration fails."""
 
 
 def lorenz(
@@ -44,7 +44,7 @@ def lorenz(
         x' = σ (y − x),   y' = x (ρ − z) − y,   z' = x y − β z,   row j at time (washout + j) · dt
 
     The system is chaotic: with the default parameters, errors grow by a factor of e every 1.1 time
-    units. Steps are Taylor series of order 24, so that their errors are those of rounding. A
+    units. Each step uses a Taylor series of order 24, so that its error is a rounding error. A
     trajectory follows the exact solution from any of its rows for about 35 time units.
 
     Parameters
@@ -104,8 +104,8 @@ def lorenz96(
 
         x_i' = (x_{i+1} − x_{i−2}) x_{i−1} − x_i + F,   row j at time (washout + j) · dt
 
-    The indices are cyclic. It is integrated like ``lorenz``. With 40 columns and F = 8, errors
-    grow by a factor of e every 0.6 time units.
+    The indices are cyclic. The system is integrated as in ``lorenz``. With 40 columns and F = 8,
+    errors grow by a factor of e every 0.6 time units.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def lorenz96(
     columns : number of columns, at least 4
     dt : time between rows
     forcing : F
-    x0 : initial state; F, and 0.01 more in the first column, by default
+    x0 : initial state; by default F, plus 0.01 in the first column
     washout : number of rows dropped at the start
     tolerance : relative size of the neglected terms of the Taylor series
     seed : int, Generator or None
@@ -167,8 +167,8 @@ def rossler(
 
         x' = −y − z,   y' = x + a y,   z' = b + z (x − c),   row j at time (washout + j) · dt
 
-    It is integrated like ``lorenz``. With the default parameters, errors grow by a factor of e
-    every 14 time units.
+    The system is integrated as in ``lorenz``. With the default parameters, errors grow by a factor
+    of e every 14 time units.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def _integrate(
 ) -> Array:
     """Return a trajectory (steps, variables, …) after ``washout`` rows.
 
-    ``flow`` gets lists with the first Taylor coefficients of each variable, and returns the next
+    ``flow`` takes lists with the first Taylor coefficients of each variable, and returns the next
     coefficient of each derivative. Rows after a failure of the integration are NaN.
     """
     steps = check_count(steps, "steps", least=1)
@@ -257,7 +257,7 @@ def _integrate(
 
 
 def _step(series: Sequence[Sequence[Any]], tolerance: float) -> float:
-    """Return the time over which the last terms of Taylor series are below the tolerance."""
+    """Return the step size that keeps the last Taylor terms below the tolerance."""
     size = max(float(np.max(np.abs(c[0]))) for c in series) or 1.0
     steps = []
     for k in (ORDER - 1, ORDER):

@@ -75,7 +75,7 @@ def mackey_glass(
     h = tau / lag
     times = sample * np.arange(washout, washout + steps, dtype=np.float64)
     history, slope = _history(x0, tau, lag, seed)
-    # One additional step, so that the last sample has a grid point on each side.
+    # One additional step gives the last sample a grid point on each side.
     try:
         x, slope = _integrate(history, slope, h, int(times[-1] / h) + 1, beta, gamma, n)
     except (OverflowError, ValueError):
@@ -87,7 +87,7 @@ def mackey_glass(
 
 def _history(x0: float, tau: float, lag: int, seed: Seed) -> tuple[Array, Array]:
     """Return values and slopes (lag + 1,) at the grid points of [−τ, 0]."""
-    # A few low modes instead of one draw per point, so that the history is independent of the grid.
+    # A few low modes, not one draw per point, make the history independent of the grid.
     modes = np.arange(4)
     draws = np.zeros(4) if seed is None else generator(seed).uniform(-1.0, 1.0, size=4)
     weights = 0.1 * x0 / 4 * draws
@@ -101,14 +101,14 @@ def _integrate(
     """Return values and slopes (steps + 1,) at 0, h, ..., steps·h.
 
     The delayed term g drives a linear equation, x' = g(t) − γ x. A step needs three values of g,
-    which are known before it; the last is the first of the next step.
+    which are already known; the last one is also the first one of the next step.
     """
     lag = len(history) - 1
 
     def production(delayed: float) -> float:
         return beta * delayed / (1.0 + math.pow(delayed, n))
 
-    # Python floats, because element access in an array costs more than the arithmetic.
+    # Python floats are used because accessing array elements costs more than the arithmetic.
     x = history.tolist()
     slope = history_slope.tolist()
     current = x[-1]

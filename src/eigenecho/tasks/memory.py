@@ -53,7 +53,7 @@ def delayed_recall(
     low: float = -1.0,
     high: float = 1.0,
 ) -> tuple[Array, Array]:
-    """Return white noise as input, and its past as target.
+    """Return white noise as input, and its past values as targets.
 
         u(t) ~ U(low, high),   targets[t, j] = u(t − delays[j]), and 0 where t < delays[j]
 
@@ -115,8 +115,8 @@ def memory_capacity(
     model : a regressor with ``fit(X, y)`` and ``predict(X)``; it is not modified
     steps : length of the series
     warmup : int
-        Number of first rows that are not fitted. If the model has a parameter ``warmup`` that is
-        0, it is set to this value.
+        Number of initial rows that are excluded from training. If the model has a parameter
+        ``warmup`` that is 0, it is set to this value.
     delays : an int K for 1, ..., K, or the delays themselves; by default 1, ..., 2 units
     seed : int or Generator
 

@@ -19,7 +19,8 @@ class MSOSplit:
 
         X[t] = U_k(t),  y[t] = U_k(t + 1)
 
-    The slices index rows of X and y. The first `washout` training rows are run but not fitted.
+    The slices index rows of X and y. The first `washout` training rows drive the model but are not
+    fitted.
 
     Attributes
     ----------
@@ -101,7 +102,7 @@ def mso_split(k: int) -> MSOSplit:
     True
     """
     signal = mso(k, 1001)
-    # Copies, so that changing X in place does not change y.
+    # With copies, changing X in place does not change y.
     return MSOSplit(
         X=signal[:-1].copy(),
         y=signal[1:].copy(),

@@ -74,10 +74,10 @@ def narma(
 
 
 def _run(u: Array, order: int) -> Array | None:
-    """Run the recurrence on u (steps,); None if it diverges."""
+    """Run the recurrence on u (steps,), or return None if it diverges."""
     saturated = order > 10
     constant = 0.01 if saturated else 0.1
-    # Python floats, because element access in an array costs more than the arithmetic.
+    # Python floats are used because accessing array elements costs more than the arithmetic.
     inputs = u.tolist()
     delayed = [0.0] * (order - 1) + inputs
     z = [0.0] * order
