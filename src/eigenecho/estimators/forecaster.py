@@ -45,52 +45,52 @@ if TYPE_CHECKING:
 class Forecaster(BaseEstimator):
     """Forecaster of one series or of thousands, from arrays or DataFrames.
 
-    Several candidate models are compared on a validation split of the data. They are linear
-    reservoirs with modes at the seasonal frequencies or with slow modes, of values or logarithms,
-    with one readout per step ahead, or one for the next step that is applied to its own forecasts.
-    The forecast is the trimmed mean of the candidates whose validation errors are not clearly
-    larger than the smallest one. It is deterministic.
+    Several candidate models are compared on a validation split of the data. The candidates are
+    linear reservoirs of the values or their logarithms, with modes at the seasonal frequencies or
+    with slow modes. They have one readout per step ahead, or a single one-step readout that is
+    applied to its own forecasts. The forecast is the trimmed mean of the candidates whose
+    validation errors are not clearly larger than the smallest one. It is deterministic.
 
     Parameters
     ----------
     horizon : int
         Number of steps ahead, H.
     strategy : {"auto", "direct", "recursive"}
-        "direct" trains a readout for each step ahead; "recursive" trains one for the next step and
+        "direct" trains one readout per step ahead. "recursive" trains a single one-step readout and
         applies it to its own forecasts, so it can forecast more steps than ``horizon``. "auto"
         compares both.
     seasons : list of int, optional
-        Periods in rows, at most 20. By default, periods of the calendar, if the data have dates,
-        and periods detected in the series.
+        At most 20 seasonal periods, in rows. By default, periods of the calendar, if the data have
+        dates, and periods detected in the series.
     known, past : names of columns of X, or numbers for arrays
         Columns known ahead, and columns known up to the present only. By default, columns that are
-        not in ``past`` are known ahead. A frame y may contain these columns, instead of X.
+        not in ``past`` are known ahead. These columns may be part of a frame y instead of X.
     multivariate : bool
         Let each series depend on past values of the others. The series must share their rows, as
         the columns of an array or a wide frame do. The order of the columns does not matter.
     sharing : {"auto", "shared", "own"}
-        Whether all series of a panel share their weights, or have their own, which are shrunk to
-        the shared ones.
+        "shared" uses the same weights for all series of a panel, and "own" fits separate weights,
+        which are shrunk towards the shared ones. "auto" compares both.
     validation : int, optional
-        Number of validation rows at the end of each series. By default a third of the rows or four
-        horizons, whichever is more, and fewer for series that would have too few rows to train on.
-        In long series, at least eight horizons or half of the rows, whichever is less.
+        Number of validation rows at the end of each series. By default, a third of the rows or four
+        horizons, whichever is more, and fewer if too few training rows would remain. Long series
+        use at least eight horizons or half of the rows, whichever is less.
     refit : bool
         Train on the validation rows too, after the selection.
     spectrum : Spectrum, optional
         Spectrum to use instead of those derived from the seasons.
     level : float, optional
-        Time constant, in rows, of the running mean that is subtracted before the reservoir and
-        added to forecasts. 0 subtracts the last value, so that reservoirs see the steps from row to
-        row. By default 0, and selected by validation for long series.
+        Time constant, in rows, of the running mean that is subtracted from the input of the
+        reservoir and added to forecasts. 0 subtracts the last value, so that the input is the
+        change between rows. By default 0, and selected by validation for long series.
     prior : "auto", None or a fitted Forecaster
         Readouts for short series, in addition to simple methods such as the drift; they are
         adapted to the rows of each series. "auto" uses readouts trained on synthetic series, a
-        forecaster those of its own series, and None simple methods only. It has no effect on
-        series of more than 500 rows.
+        forecaster uses those of its own series, and None uses simple methods only. The prior has no
+        effect on series of more than 500 rows.
     id, time, target : str
-        Columns of a long frame. ``time`` is also the column of times of a wide frame of polars or
-        PyArrow, where it may be omitted if there is only one column of dates.
+        Names of the columns of a long frame. ``time`` is also the time column of a wide polars or
+        PyArrow frame, where it may be omitted if there is only one column of dates.
     progress : bool
         Show a progress bar on the terminal.
     seed : int
@@ -99,10 +99,10 @@ class Forecaster(BaseEstimator):
     Attributes
     ----------
     seasons_ : tuple of int
-        Seasons, in rows.
+        Seasonal periods, in rows.
     expected_error_ : float, array (D,) or pandas Series
-        Mean absolute error over the horizon on the validation rows: one number for each series,
-        labelled by its id or column if y is a DataFrame.
+        Mean absolute error over the horizon on the validation rows: one number per series, labelled
+        by id or column if y is a DataFrame.
     members_ : list of dict
         Members of the ensemble, best first.
 
@@ -170,21 +170,22 @@ class Forecaster(BaseEstimator):
         ----------
         y : array (T,) or (T, D), list of arrays (T_i,), Series or DataFrame
             Each column of an array or a wide frame is a series; a long frame has the columns
-            ``id``, ``time`` and ``target``. NaN is a missing observation: it is filled from earlier
-            rows, and never used for training or validation. Numbers are at most 1e150, and nonzero
-            differences at least 1e-150. Every column of a wide frame is forecast, except those in
-            ``known`` and ``past``; pass others as X.
+            ``id``, ``time`` and ``target``. NaN is a missing observation. It is filled from earlier
+            rows, and never used for training or validation. Values must be at most 1e150, and
+            nonzero differences at least 1e-150. Every column of a wide frame is forecast, except
+            those in ``known`` and ``past``. Pass other columns as X.
         X : array (T, k), list of them, or DataFrame, optional
             Additional columns, at the rows of y. Columns known ahead act at their own row. Text
-            and categories in a DataFrame are encoded as one column of 0 and 1 for each category.
+            and categories in a DataFrame are encoded as one column of zeros and ones for each
+            category.
         client : distributed.Client, optional
             Dask cluster whose workers score and train candidates. The results do not depend on it.
 
         Warns
         -----
         FewRowsWarning
-            If no series is long enough for a validation split. Forecasts are then those of the
-            prior and of simple methods.
+            If no series is long enough for a validation split. Forecasts then come from the prior
+            and from simple methods.
         """
         config, panel = self._config(), self._read(y, X)
         with bar(bool(self.progress)) as report:
@@ -205,16 +206,16 @@ class Forecaster(BaseEstimator):
         interval: float | Sequence[float] | None = None,
         quantiles: Sequence[float] | None = None,
     ) -> Any:
-        """Forecast the rows after the end of y, or of another ``context``.
+        """Forecast the rows after the end of y, or after the end of a ``context``.
 
         Parameters
         ----------
         horizon : int, optional
-            Number of steps; as in the fit by default.
+            Number of steps, by default as in ``fit``.
         X : like X of ``fit``, the rows that follow
             Columns known ahead.
         context : like y of ``fit``
-            Other rows to forecast from, of the same or of other series, each in its own units.
+            Rows to forecast from instead, of the same or other series, each in its own units.
         context_X : like X of ``fit``
             Additional columns at the rows of the context.
         interval : float in ]0, 1[, or list of them, optional
@@ -228,12 +229,12 @@ class Forecaster(BaseEstimator):
             Same container as y. With ``interval`` a ``Forecast(mean, lower, upper)``, or columns
             forecast, lower and upper; with a list of levels such as [0.8, 0.95] a list of
             ``Forecast``, or columns forecast, lower_80, upper_80, lower_95 and upper_95. With
-            ``quantiles`` a last axis, or a column for each.
+            ``quantiles``, an array has a last axis for them, and a frame one column for each.
 
         Warns
         -----
         FewRowsWarning
-            If an interval has width 0, because its series never changed.
+            If an interval has width 0, because its series is constant.
         """
         fitted, panel = self._fitted, self._fitted.panel
         steps = self._steps(horizon)
@@ -261,9 +262,9 @@ class Forecaster(BaseEstimator):
         Parameters
         ----------
         y : as in ``fit``
-            Rows of the same or of other series.
+            Rows of the same or other series.
         origins : int, or row numbers, or times
-            Last rows before the forecasts; a number of origins is spread over the last rows.
+            Last row before each forecast; a number of origins is spread over the last rows.
         X : as in ``fit``
             Additional columns, including the rows of the forecasts.
 
@@ -296,25 +297,25 @@ class Forecaster(BaseEstimator):
         """Refit at each origin and compare the forecasts with the rows that follow.
 
         Each fit uses the rows up to its origin, and columns known ahead up to the end of its
-        forecast. This forecaster, fitted or not, is unchanged.
+        forecast. This forecaster is not modified.
 
         Parameters
         ----------
         y, X : as in ``fit``
         origins : int, or row numbers, or times
-            Last rows before the forecasts; a number of origins is spread over the last rows,
-            counted from the end of each series.
+            Last row before each forecast; a number of origins is spread over the last rows, counted
+            from the end of each series.
         interval : float in ]0, 1[
             Coverage of prediction intervals.
         progress : bool, or callable (done, total), optional
-            Show a progress bar, as ``fit`` does by default; or call a function after each origin.
+            Show a progress bar, by default as in ``fit``, or call a function after each origin.
 
         Returns
         -------
         Backtest
-            ``.errors``, a DataFrame of all forecasts, naive ones too, and true values;
-            ``.summary``, ``.by_series`` and ``.by_step``, measures of them; ``.plot()``. After an
-            interruption (Ctrl-C) it contains the finished origins.
+            ``.errors`` is a DataFrame of all forecasts, including naive ones, and true values.
+            ``.summary``, ``.by_series`` and ``.by_step`` contain metrics of them, and ``.plot()``
+            draws them. After an interruption (Ctrl-C), the result contains the finished origins.
         """
         config, panel = self._config(), self._read(y, X)
         check_coverage(interval)
@@ -346,7 +347,7 @@ class Forecaster(BaseEstimator):
         Parameters
         ----------
         series : id or column, or list of them, optional
-            Series to plot; the first four by default. Numbers for arrays.
+            Series to plot, as numbers for arrays; by default the first four.
         X : as in ``predict``
             Columns known ahead.
         interval : float in ]0, 1[, or list of them, or None
@@ -369,7 +370,7 @@ class Forecaster(BaseEstimator):
         for name in shown:
             if name not in numbers:
                 raise unknown_name("series", name, map(str, numbers))
-        # Other series have no origins, which saves their forecasts.
+        # Other series have no origins, so that they are not forecast.
         ends = [np.array([len(h) - 1] * (h.name in shown), int) for h in panel.histories]
         forecasts = fitted.forecasts(panel, ends, horizon, panel.future(X, horizon))
         places = [numbers[name] for name in shown]
@@ -382,7 +383,7 @@ class Forecaster(BaseEstimator):
     ) -> Path:
         """Write an HTML page with the forecast, its intervals and the selected candidates.
 
-        Needs matplotlib and jinja2 (``pip install 'eigenecho[cli]'``).
+        This requires matplotlib and jinja2 (``pip install 'eigenecho[cli]'``).
 
         Parameters
         ----------
@@ -408,9 +409,9 @@ class Forecaster(BaseEstimator):
     def update(self, y_new: Any, X_new: Any = None) -> Self:
         """Append rows, and train the selected candidates on all rows.
 
-        Validation errors stay those of the fit, relative to the mean step of the series, so
-        intervals widen if the steps become larger. If nothing was learned before, because series
-        were too short or constant, candidates are selected again.
+        The validation errors of ``fit`` are kept, relative to the mean step of the series, so
+        intervals widen if the steps become larger. If no candidate was trained before, because
+        series were too short or constant, candidates are selected again.
         """
         fitted = self._fitted
         panel = fitted.panel.follow(y_new, X_new)
@@ -425,10 +426,10 @@ class Forecaster(BaseEstimator):
         return self
 
     def to(self, device: Any) -> Self:
-        """Set the torch device of results of calls without tensors, such as ``predict()``.
+        """Set the default torch device of results, for calls such as ``predict()``.
 
-        ``None`` selects NumPy arrays. ``fit`` sets it to the device of its tensors. Calls with
-        tensors return tensors on their device, and calls with arrays return arrays. Forecasts are
+        ``None`` selects NumPy arrays. ``fit`` selects the device of its tensors. Calls with tensors
+        return tensors on the same device, and calls with arrays return arrays. Forecasts are
         computed on the host.
         """
         check_is_fitted(self, "fitted_")
@@ -453,7 +454,7 @@ class Forecaster(BaseEstimator):
 
     @property
     def seasons_(self) -> tuple[int, ...]:
-        """Seasons, in rows."""
+        """Seasonal periods, in rows."""
         return self._fitted.config.seasons
 
     @property
@@ -544,7 +545,7 @@ class Forecaster(BaseEstimator):
 
 
 def _levels(interval: Any, quantiles: Any) -> dict[str, float]:
-    """Return the levels of the quantiles to compute, by name."""
+    """Return the levels of the quantiles to compute, by output name."""
     if interval is not None and quantiles is not None:
         raise bad_argument("quantiles", quantiles, "None if interval is given")
     if quantiles is not None:

@@ -521,7 +521,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     def to(self, device: Any) -> Self:
         """Set the default torch device of results, for calls such as ``forecast(10)``.
 
-        ``None`` selects NumPy arrays. ``fit`` sets the device of its tensors. Calls with tensors
+        ``None`` selects NumPy arrays. ``fit`` selects the device of its tensors. Calls with tensors
         return tensors on the same device, and calls with arrays return arrays.
         """
         check_is_fitted(self)
