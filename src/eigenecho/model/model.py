@@ -69,7 +69,7 @@ class LinearModel:
     ----------
     reservoir : Reservoir
     W_out : array (N', D_out)
-        Rows [1, y(t−1), r]. The flags determine whether it has the first two parts.
+        Rows [1, y(t−1), r], where the first two parts are optional.
     readout_bias, output_to_readout : bool
         True if W_out has a row for the constant, and rows for y(t−1).
     basis : Basis, optional
@@ -79,7 +79,7 @@ class LinearModel:
     certificate : Certificate or Reduction, optional
         Differences between a converted or reduced network and the original.
     output_range : OutputRange, optional
-        Range of the training targets. Forecasts of a network with features end outside of it.
+        Range of the training targets. Forecasts of a network with features end if they leave it.
     device : str, optional
         Device of results if no argument is a tensor; None for NumPy arrays.
 

@@ -25,7 +25,7 @@ class Stream(OnlineRun):
 
     The outputs depend only on the model, the state and the inputs, bit for bit: a stream that was
     copied, or saved and loaded in another process, continues like the original. They agree with
-    ``predict`` up to rounding, because it sums in another order.
+    ``predict`` up to rounding, because the order of summation differs.
 
     Parameters
     ----------

@@ -205,7 +205,7 @@ def _target_deviation(model: LinearModel, evidence: GroupEvidence) -> Array:
     variance = np.diag(evidence.scatter_with(mean)) / statistics.rows
     level = mean[0] ** 2
     rounding = CONSTANT**2 * level
-    if not statistics.is_exact:  # sums over the change from the trained weights to the mean
+    if not statistics.is_exact:  # the change from the trained weights to the mean is rounded
         rounding += SUMS_ROUNDING * (evidence.weights[0] - mean[0]) ** 2 * bool(model.readout_bias)
     constant = np.where(level > 0, level, 1.0)
     return np.sqrt(np.where(variance > rounding, variance, constant))

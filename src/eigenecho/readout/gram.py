@@ -103,7 +103,7 @@ class Gram(Accumulator):
         try:
             A = self.XtX + ridge * penalty.gram(self.XtX)
             R = namespace(A).upper_cholesky(A)
-        except (np.linalg.LinAlgError, ValueError):  # indefinite, or beyond the range of numbers
+        except (np.linalg.LinAlgError, ValueError):  # indefinite or overflowed
             raise bad_argument(
                 "ridge", ridge, "a ridge that makes the normal equations positive definite",
                 "Fit with a larger one, or with solver='qr'.",

@@ -83,7 +83,7 @@ def against(reservoir: Reservoir, rho: Any) -> Array:
     """Return Σ e(t)ᵀ r(t), (E, N), from correlations (K, E, D)."""
     if namespace(rho).is_host:
         return np.stack([_last(reservoir, rho[::-1, e]) for e in range(rho.shape[1])])
-    return _last(reservoir, rho.flip(0).transpose(0, 1))  # one run for all of them
+    return _last(reservoir, rho.flip(0).transpose(0, 1))  # one run for all side columns
 
 
 def _last(reservoir: Reservoir, drive: Array) -> Array:

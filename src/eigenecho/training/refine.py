@@ -256,7 +256,7 @@ def fitted_values(problem: Problem, block: Block, w: Array) -> list[Array]:
 
 
 def _fitted_rows(rows: SeriesRows, start: int, stop: int, w: Array) -> Array:
-    """Return X w over the rows of one series, from the rows themselves."""
+    """Return X w for rows of one series, computed in chunks."""
     chunks = rows.chunks(start, stop, chunk_rows(rows.head, rows.size))
     return np.concatenate([X @ w for _, X in chunks] or [np.empty((0, w.shape[1]))])
 
