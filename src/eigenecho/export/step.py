@@ -5,7 +5,7 @@ JavaScript. Each operation is rounded to the dtype of the network, and sums are 
 to right, so that all three agree bit for bit.
 
 ``c`` holds the constants (``program.StepProgram``), ``state.r`` the units, and ``state.y`` the last
-output in the original units. Conditions and bounds of loops depend on ``c`` only and are resolved
+output in the caller's units. Conditions and bounds of loops depend on ``c`` only and are resolved
 by the translation: ``if c.bias:`` is true if the network has a bias. The functions may use loops
 over ranges, assignments, +, −, *, / and calls of each other with arguments of the same names. An
 annotation declares a variable.
@@ -74,7 +74,7 @@ def standardize(c: Any, state: Any, u: Any, drive: Any) -> None:
 
 
 def advance_modes(c: Any, state: Any) -> None:
-    """Multiply the modes by their eigenvalues, with each pair as one complex number."""
+    """Multiply the modes by their eigenvalues, a pair as one complex number."""
     for i in range(len(c.values)):
         state.r[c.block + i] *= c.values[i]
     for i in range(len(c.pair_re)):
@@ -120,7 +120,7 @@ def add_drive(c: Any, state: Any, drive: Any) -> None:
 
 
 def read_out(c: Any, state: Any, drive: Any, y: Any) -> None:
-    """Write the output in the original units."""
+    """Write the output, in the caller's units."""
     for e in range(c.outputs):
         total: float = c.offset[e]
         if c.previous:
