@@ -80,7 +80,7 @@ def format_numbers(values: ArrayLike, finest: float | None = None) -> list[str]:
     ----------
     values : array (n,)
     finest : float, optional
-        Magnitude that gets three digits. By default, the smallest nonzero one of ``values``.
+        Magnitude that gets three digits. By default, the smallest nonzero value.
     """
     numbers = np.asarray(values, np.float64)
     sizes = np.abs(numbers[np.isfinite(numbers) & (numbers != 0)])
@@ -146,7 +146,7 @@ def render_figure(figure: Figure, kind: str) -> bytes:
 
 
 def image_source(svg: bytes, png: bytes) -> str:
-    """Return a figure as the address of an image: the SVG, or the PNG if the SVG is too large."""
+    """Return a figure as a data URI: the SVG, or the PNG if the SVG is too large."""
     kind, data = ("svg+xml", svg) if len(svg) <= LARGEST_SVG else ("png", png)
     return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
 

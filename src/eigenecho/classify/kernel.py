@@ -100,7 +100,10 @@ def _mix(series, first, steps, bank, a, u):
 
 @jit(fastmath=False)
 def _begin(series, bank, a, u, states):
-    """Set the last states of the lanes from ``a`` on to the steady state of the first value."""
+    """Initialise the last states of the lanes, starting at lane ``a``, to the steady state.
+
+    This is the steady state for the first value of the series.
+    """
     _mix(series, 0, 1, bank, a, u)
     states[:] = 0
     for k in range(LANES):

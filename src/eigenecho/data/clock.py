@@ -141,7 +141,10 @@ def joined(times: Sequence[Any]) -> Any:
 
 
 def same_pace(clock: Clock, other: Clock) -> bool:
-    """Return True if steps have the same length, as quarters from January and from February do."""
+    """Return True if steps have the same length.
+
+    This holds, for example, for quarters starting in January and in February.
+    """
     if isinstance(clock.times, np.ndarray):
         return bool(np.isclose(clock.step, other.step, rtol=1e-6, atol=0))
     return bool(np.isclose(clock.seconds, other.seconds, rtol=1e-6))

@@ -356,7 +356,7 @@ def _series_result(results: Results, index: Any, label: Hashable) -> Any:
 
 
 def _wide_result(results: Results, index: Any, labels: Any) -> Any:
-    """Return one column per series; several results are on a further level of the columns."""
+    """Return one column per series; multiple results form an additional column level."""
     import pandas
 
     if list(results) == ["forecast"]:

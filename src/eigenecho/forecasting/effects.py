@@ -37,8 +37,9 @@ class Effects:
     """Effects of known columns and the calendar, for each choice of removed effects.
 
     A column has the same effect on all series, in their units. The calendar has a separate effect
-    on each series. Both are estimated by least squares from the errors e of one-step forecasts of
-    the series, and of a column in place of the series: e(y) = e(column) v + white noise.
+    on each series. Both are estimated by least squares, by regressing the one-step errors e of the
+    series on those obtained when the column is forecast in the same way:
+    e(y) = e(column) v + white noise.
 
     Parameters
     ----------

@@ -284,7 +284,7 @@ class FittedForecaster:
         origins: Array,
         ensemble: Ensemble,
     ) -> Array:
-        """Return values (O, H) after rows of one series."""
+        """Return forecasts (O, H) of one series from the given origins."""
         history, start, horizon = panel.histories[series], unscaled[series].start, ensemble.horizon
         if np.any(origins < start):
             expected = f"rows from {start} on, the first observation{in_series(history.name)}"

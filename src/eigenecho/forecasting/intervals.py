@@ -149,7 +149,10 @@ class Bands:
         return replace(self, growth=self.growth * self.sizes[number], ratios=self.scaled)
 
     def with_horizon(self, horizon: int) -> Bands:
-        """Return the bands for a number of steps; later steps repeat the errors of the last one."""
+        """Return the bands for ``horizon`` steps.
+
+        Steps beyond the last known one reuse its errors.
+        """
         growth = np.pad(self.growth, (0, max(horizon - len(self.growth), 0)), mode="edge")
         return replace(self, growth=growth[:horizon])
 

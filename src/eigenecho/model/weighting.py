@@ -162,10 +162,10 @@ def _deviations(space: StateSpace, drives: list[Array], cuts: list[int]) -> Iter
 def _weight_training_rows(model: LinearModel, evidence: GroupEvidence) -> Weighting:
     """Return the weighting by training rows [1, y(t−1), r], whose XᵀX is known.
 
-    Rows of a factor of XᵀX are converted to deviations from the steady state, and errors are
-    bounds. The start of a series, −r∞, is one more row. It is counted once, because the statistics
-    do not include the number of series. Without a constant column they do not include Σ r either,
-    and dᵀd ≤ 2 rᵀr + 2 r∞ᵀr∞ bounds the sum of the deviations d = r − r∞.
+    Rows of a factor of XᵀX are converted to deviations from the steady state, and the errors are
+    upper bounds. The start of a series, −r∞, is added as an extra row. It is counted once, because
+    the statistics do not include the number of series. Without a constant column they do not
+    include Σ r either, and dᵀd ≤ 2 rᵀr + 2 r∞ᵀr∞ bounds the sum of the deviations d = r − r∞.
     """
     statistics = evidence.statistics
     root = np.sqrt(max(statistics.rows, 1))

@@ -54,7 +54,7 @@ def find_experiments(
 ) -> list[Experiment]:
     """Return the named experiments, by default all of them, in the order of the report.
 
-    ``quick`` selects the parameters of a quick run, and ``seeds`` another number of seeds.
+    ``quick`` selects the parameters of a quick run, and ``seeds`` overrides the number of seeds.
     """
     available = [experiment.name for experiment in EXPERIMENTS]
     for name in names:

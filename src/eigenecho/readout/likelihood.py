@@ -108,7 +108,7 @@ class Likelihood:
         return np.maximum(self.across + share @ self.along, self.least)
 
     def expected_errors(self, ridges: Array) -> Array:
-        """Return the mean log error over outputs that is expected on new rows, (ridges,)."""
+        """Return the expected log error on new rows, averaged over outputs, (ridges,)."""
         share = ridges[:, None] / (self.s2 + ridges[:, None])
         squares = np.maximum(self.across + share**2 @ self.along, self.least)
         free = 1 - FREEDOM_WEIGHT * (1 - share).sum(axis=1) / self.rows

@@ -25,11 +25,11 @@ def uniform(n: int, sr: float = 0.9, seed: Seed = None) -> Spectrum:
     sr : float
         Radius of the disk.
     seed : int, Generator or None
-        Seed of the eigenvalues.
+        Seed for drawing the eigenvalues.
 
     See Also
     --------
-    eigenecho.spectra.golden : Eigenvalues that cover the disk evenly, without clusters and holes.
+    eigenecho.spectra.golden : Eigenvalues that cover the disk evenly, without clusters or holes.
     eigenecho.spectra.sim : Eigenvalues of a random matrix.
 
     Examples

@@ -348,8 +348,8 @@ def select_ridge(
     """Return one ridge for all problems, which have the same rows and different outputs.
 
     "auto" maximises the likelihood of the training targets; among several ridges, the one with the
-    smallest errors on held-out rows is selected. ``gathered`` are the statistics of the fold; if
-    they are not given, the kind that the solver needs is gathered.
+    smallest errors on held-out rows is selected. ``gathered`` holds the statistics of the fold; if
+    omitted, those required by the solver are computed.
     """
     if settings.ridge != "auto" and not settings.compares:
         return SelectedRidge(settings.ridge[0])

@@ -130,7 +130,7 @@ def observe(features: FeatureForm, states: Array) -> Array:
 
 
 def _chunk_rows(units: int) -> int:
-    """Return the number of rows of a chunk, a power of two that divides MAX_CHUNK_ROWS."""
+    """Return the number of rows in a chunk, a power of two that divides MAX_CHUNK_ROWS."""
     rows = MAX_CHUNK_ROWS
     while rows > modes.PASS_STEPS and rows * units > MAX_CHUNK_STATES:
         rows //= 2
