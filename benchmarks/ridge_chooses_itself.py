@@ -31,7 +31,7 @@ import eigenecho as ee
 from common import at_least, at_most, machine, table, verdict
 from forecasts.catalogue import CATALOGUE
 from forecasts.loading import load
-from forecasts.protocol import filled
+from forecasts.protocol import fill_gaps
 
 RIDGES = [float(f"1e{k}") for k in range(-10, 7)] + [float(f"3e{k}") for k in range(-10, 6)]
 """Two ridges per decade."""
@@ -150,7 +150,7 @@ def real(files: list[Path]) -> Iterator[Task]:
     """Yield real series of installed packages, and the columns of CSV files."""
     for entry in CATALOGUE:
         try:
-            values = filled(load(entry).values)[:, None]
+            values = fill_gaps(load(entry).values)[:, None]
         except ModuleNotFoundError:
             continue
         yield Task(entry.name, values[:-1], values[1:], int(0.7 * len(values)))
