@@ -287,7 +287,8 @@ def seasonal_profile(z: Array, season: int) -> Array:
         return np.zeros(1)
     half = season // 2
     window = np.full(2 * half + 1, 1.0 / season)
-    window[[0, -1]] = (season - 2 * half + 1) / (2 * season) if season % 2 == 0 else 1 / season
+    if season % 2 == 0:
+        window[[0, -1]] /= 2
     deviations = z[half : len(z) - half] - np.convolve(z - z[0], window, "valid") - z[0]
     places = (np.arange(len(deviations)) + half) % season
     counts = np.maximum(np.bincount(places, minlength=season), 1)
