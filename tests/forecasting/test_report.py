@@ -205,3 +205,11 @@ def test_earlier_times_are_counted_back():
         kept = replace(clock, times=clock.times[-1:])
         assert list(kept.last(50)) == list(index)
         assert list(clock.last(7)) == list(index[-7:])
+
+
+def test_report_states_the_weight_of_the_prior(tmp_path):
+    forecaster = quick().fit(monthly(80))
+    weight = 100 * forecaster.fitted_.prior_share
+    assert f"the prior for short series has a weight of {weight:.0f}%" in words(
+        written(forecaster, tmp_path)
+    )
