@@ -80,7 +80,7 @@ def test_series_may_have_no_rows_or_columns():
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (np.arange(5.0), r"X=<shape \(5,\)>.*2-D.*X\.reshape\(-1, 1\)"),
+        (np.arange(5.0), r"X: got shape \(5,\).*2-D.*X\.reshape\(-1, 1\)"),
         ([1.0, 2.0], r"reshape\(-1, 1\)"),
         (3.0, "2-D"),
         (np.ones((2, 2, 2, 2)), "2-D"),

@@ -220,7 +220,7 @@ def test_reservoir_is_restored_exactly(options, tmp_path):
     ],
     ids=["golden", "uniform", "matrix", "callable"],
 )
-@pytest.mark.filterwarnings("ignore:spectrum=.* cannot be written")
+@pytest.mark.filterwarnings("ignore:spectrum.* cannot be written")
 def test_fit_of_a_loaded_reservoir_draws_the_same_weights(options, tmp_path):
     """Pipelines refit their steps, so a loaded reservoir without a seed must keep its weights."""
     made = ee.DiagonalReservoir(12, **options).fit(TWO)
@@ -582,7 +582,7 @@ def test_missing_file(tmp_path):
 @pytest.mark.parametrize("path", [3, None, b"model", ["model"]])
 def test_invalid_path(path):
     with pytest.raises(
-        ValueError, match=r"path=.* expected the path of a file that save\(\) wrote"
+        ValueError, match=r"path.* expected the path of a file that save\(\) wrote"
     ):
         ee.load(path)
 
@@ -867,7 +867,7 @@ def test_empty_arrays_with_huge_shapes_allocate_no_memory(tmp_path):
 
     with_new_digest(tmp_path / "learner", huge)
     assert peak_memory(tmp_path / "learner") < 10**6
-    with pytest.raises(StorageError, match=r"R=<shape"):
+    with pytest.raises(StorageError, match=r"R: got shape"):
         ee.load(tmp_path / "learner")
 
 

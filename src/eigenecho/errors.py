@@ -185,9 +185,6 @@ def warn(message: str, category: type[Warning]) -> None:
 class Words(str):
     """Words that describe a value in a message, in place of its repr."""
 
-    def __repr__(self) -> str:
-        return f"<{self}>"
-
 
 def bad_argument(name: str, got: Any, expected: str, remedy: str = "") -> ValueError:
     """Return the error for an invalid argument."""
@@ -244,7 +241,8 @@ def unknown_name(argument: str, got: Any, known: Iterable[str]) -> ValueError:
     lower = {name.lower(): name for name in known}
     nearest = difflib.get_close_matches(str(got).lower(), lower, n=1, cutoff=NEAR)
     hint = f" Did you mean {lower[nearest[0]]!r}?" if nearest else ""
-    return ValueError(f"{argument}={got!r} is not known. Known: {', '.join(known)}.{hint}")
+    options = ", ".join(known)
+    return ValueError(f"Unknown {argument}={got!r}: expected one of {options}.{hint}")
 
 
 def overflowed(
@@ -272,10 +270,12 @@ def out_of_range(series: Any, step: int) -> UnstableError:
 
 
 def _invalid(name: str, got: Any, expected: str, remedy: str, limit: int = 80) -> str:
+    if isinstance(got, Words):
+        return f"Invalid {name}: got {got}; expected {expected}. {remedy}".rstrip()
     text = repr(got)
-    if len(text) > limit and not isinstance(got, Words):
+    if len(text) > limit:
         text = text[: limit - 1] + "…"
-    return f"{name}={text} is invalid: expected {expected}. {remedy}".rstrip()
+    return f"Invalid {name}={text}: expected {expected}. {remedy}".rstrip()
 
 
 def _listed(names: Sequence[Any], most: int = 8) -> str:

@@ -283,7 +283,7 @@ def test_quiet_prints_nothing(data, tmp_path, monkeypatch):
         (("--target", "walk", "--gaps", "fil"), "Did you mean 'fill'?"),
         (("--target", "walk", "--strategy", "dirct"), "Did you mean 'direct'?"),
         (("--target", "walk", "--season", "7,x"), "such as 24,168"),
-        (("--target", "walk", "--id", "shop"), "--id='shop' is not known"),
+        (("--target", "walk", "--id", "shop"), "Unknown --id='shop'"),
         (("--target", "walk,sales <b>", "--id", "day"), "--id needs a single --target"),
         (("--target", "walk", "--id", "day"), "1 rows are too few"),
         (("--target", "walk", "--save", "model.bin"), "ends in .safetensors"),

@@ -87,9 +87,9 @@ def test_numbers_of_any_kind(y, expected):
         (np.zeros((2, 2, 2)), "shape (2, 2, 2)"),
         (np.zeros((3, 0)), "shape (3, 0)"),
         ([np.zeros(3), np.zeros(0)], "0 rows in series 1"),
-        ([np.zeros(3), np.zeros((2, 1))], "y[1]=<ndarray (2, 1)>"),
-        ([[1, 2], [3, 4]], "y[0]=<list>"),
-        ([np.zeros(3), pd.Series([1.0])], "y[1]=<Series>"),
+        ([np.zeros(3), np.zeros((2, 1))], "y[1]: got ndarray (2, 1)"),
+        ([[1, 2], [3, 4]], "y[0]: got list"),
+        ([np.zeros(3), pd.Series([1.0])], "y[1]: got Series"),
         ([True, False], "dtype bool"),
         ([1j, 2], "dtype complex128"),
         (["a", "b"], "dtype <U1"),
@@ -99,7 +99,7 @@ def test_numbers_of_any_kind(y, expected):
         (np.array(["2024-01-01"], "M8[D]"), "dtype datetime64"),
         ([1, np.inf], "infinity in row 1"),
         (np.array([[1, 2], [3, -np.inf]]), "-infinity in row 1, column 1"),
-        ([np.ones(2), np.array([1, np.inf])], "y[1]=<infinity in row 1>"),
+        ([np.ones(2), np.array([1, np.inf])], "y[1]: got infinity in row 1"),
         ([np.nan, np.nan], "nothing but NaN"),
         (np.array([[1, np.nan]]), "nothing but NaN in series 1"),
     ],
@@ -236,14 +236,14 @@ def test_gaps_of_past_columns_are_filled_forward():
     [
         ((Y, X[:10]), "an array (20, k ≥ 1)"),
         ((Y, np.zeros((20, 0))), "an array (20, k ≥ 1)"),
-        ((Y, np.zeros((20, 1, 1))), "X=<shape (20, 1, 1)>"),
-        ((Y, pd.DataFrame(X)), "X=<DataFrame>"),
-        ((Y, np.full((20, 1), np.inf)), "X=<infinity in row 0, column 0>"),
+        ((Y, np.zeros((20, 1, 1))), "X: got shape (20, 1, 1)"),
+        ((Y, pd.DataFrame(X)), "X: got DataFrame"),
+        ((Y, np.full((20, 1), np.inf)), "X: got infinity in row 0, column 0"),
         ((Y, np.where(np.arange(20) == 3, np.nan, 1.0)), "NaN in column 'x0', at 3"),
         ((held("list"), X), "a list of 2 arrays"),
         ((held("list"), [X]), "a list of 2 arrays"),
-        ((held("list"), [X, X[:14]]), "X[1]=<shape (14, 2)>"),
-        ((held("list"), [X, X[:15, :1]]), "X=<columns 'x0'>"),
+        ((held("list"), [X, X[:14]]), "X[1]: got shape (14, 2)"),
+        ((held("list"), [X, X[:15, :1]]), "X: got columns 'x0'"),
     ],
 )
 def test_inconsistent_columns(arguments, words):
@@ -255,8 +255,8 @@ def test_inconsistent_columns(arguments, words):
 @pytest.mark.parametrize(
     ("x", "past", "words"),
     [
-        (X, [2], "past=2 is not known"),
-        (X, ["x7"], "past='x7' is not known"),
+        (X, [2], "Unknown past=2"),
+        (X, ["x7"], "Unknown past='x7'"),
         (X, [0, 0], "each column once"),
         (X, [0, "x0"], "each column once"),
         (None, [0], "no X"),
@@ -275,7 +275,7 @@ def test_unknown_columns(x, past, words):
         (None, X[:4], "expected None: fit had no X"),
         (X, None, "4 rows of x0, x1 after the end"),
         (X, X[:3], "an array (4, 2)"),
-        (X, X[:4, :1], "X=<shape (4, 1)>"),
+        (X, X[:4, :1], "X: got shape (4, 1)"),
         (X, np.where(np.arange(8).reshape(4, 2) == 5, np.nan, 1), "NaN in column 'x1', at 22"),
     ],
 )
@@ -315,14 +315,14 @@ def test_new_rows_of_a_list_may_be_empty_or_missing():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda p: p.read_context(Y), "context=<an array (T, D)>"),
+        (lambda p: p.read_context(Y), "context: got an array (T, D)"),
         (lambda p: p.read_context([]), "context="),
         (lambda p: p.read_context(Y[:, 0]), "context_X=None"),
-        (lambda p: p.read_context(Y[:, 0], X[:3]), "context_X=<shape (3, 2)>"),
-        (lambda p: p.read_context(Y[:, 0], X[:3], name="y", X_name="X"), "X=<shape (3, 2)>"),
-        (lambda p: p.follow(Y[:2], X[:2]), "y_new=<an array (T, D)>"),
+        (lambda p: p.read_context(Y[:, 0], X[:3]), "context_X: got shape (3, 2)"),
+        (lambda p: p.read_context(Y[:, 0], X[:3], name="y", X_name="X"), "X: got shape (3, 2)"),
+        (lambda p: p.follow(Y[:2], X[:2]), "y_new: got an array (T, D)"),
         (lambda p: p.follow(Y[:2, 0]), "X_new=None"),
-        (lambda p: p.follow([np.inf], X[:1]), "y_new=<infinity in row 0>"),
+        (lambda p: p.follow([np.inf], X[:1]), "y_new: got infinity in row 0"),
     ],
 )
 def test_rows_in_another_container(call, words):
@@ -335,7 +335,7 @@ def test_rows_in_another_container(call, words):
 def test_other_numbers_of_series():
     panel = read(Y)
     assert len(panel.read_context(Y[:, :2])) == 2
-    with pytest.raises(ValueError, match=r"y_new=<2 series>.* expected 3 series"):
+    with pytest.raises(ValueError, match=r"y_new: got 2 series.* expected 3 series"):
         panel.follow(Y[:, :2])
 
 

@@ -206,7 +206,7 @@ def test_sparse_matrices_are_rejected():
 
 
 def test_unknown_layout():
-    with pytest.raises(ValueError, match="layout='rows' is not known"):
+    with pytest.raises(ValueError, match="Unknown layout='rows'"):
         read(X2, "rows")
 
 

@@ -212,7 +212,7 @@ LINES = "date,sales\n" + "".join(f"2023-01-{d:02d},{d}.5\n" for d in range(1, 31
         (LINES.replace("7.5", "7,5", 1), {}, ["line 8 has 3 cells", "decimal commas"]),
         (LINES.replace("7.5", "", 1), {}, ["empty at line 8 (2023-01-07)", "--gaps fill"]),
         (LINES.replace("date,sales", "sales,sales"), {}, ["2 columns have this name"]),
-        (LINES.replace("sales", "sale"), {}, ["'sales' is not known", "Did you mean 'sale'?"]),
+        (LINES.replace("sales", "sale"), {}, ["'sales'", "Did you mean 'sale'?"]),
         (LINES.replace("2023-01-07", "soon"), {}, ["line 8 contains 'soon'", "--time"]),
         (LINES.replace("2023-01-07", ""), {}, ["'date' is empty at line 8"]),
         (LINES + "2023-01-07,1\n", {}, ["line 8 (2023-01-07); line 32 (2023-01-07)", "--id"]),
@@ -234,7 +234,7 @@ LINES = "date,sales\n" + "".join(f"2023-01-{d:02d},{d}.5\n" for d in range(1, 31
         ("date,sales\n2023-01-01,\n2023-01-02,\n2023-01-03,\n", {}, ["no numbers"]),
         (LINES.replace("7.5", "1e308", 1), {}, ["above 1e+150", "line 8 contains '1e308'"]),
         (LINES, {"inputs": "sales"}, ["'sales' is named twice"]),
-        (LINES, {"id": "shop"}, ["--id='shop' is not known"]),
+        (LINES, {"id": "shop"}, ["Unknown --id='shop'"]),
     ],
 )  # fmt: skip
 def test_errors_name_the_place_and_the_option(tmp_path, text, options, words):

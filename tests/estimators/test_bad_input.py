@@ -68,7 +68,7 @@ NOT_FINITE = pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def gap(name, value, place):
     """Return the pattern of an error that names the argument and place of an invalid value."""
     word = {"nan": "NaN", "inf": "infinity", "-inf": "-infinity"}[str(value)]
-    return rf"^{name}=<{word} in {place}> is invalid: expected finite numbers\. Fill or drop .*\.$"
+    return rf"^{name}: got {word} in {place}; expected finite numbers\. Fill or drop .*\.$"
 
 
 @NOT_FINITE
@@ -200,9 +200,9 @@ def test_assume_finite_of_scikit_learn_is_respected():
 def test_initial_state(value, part, closed_model):
     state = closed_model.final_state_
     bad = state._replace(**{part: spoiled(getattr(state, part), value, 0)})
-    with pytest.raises(ValueError, match=r"initial_state=<NaN or Inf>.*expected finite numbers"):
+    with pytest.raises(ValueError, match=r"initial_state: got NaN or Inf.*expected finite numbers"):
         closed_model.predict(X, initial_state=bad)
-    with pytest.raises(ValueError, match=r"state=<NaN or Inf>.*expected finite numbers"):
+    with pytest.raises(ValueError, match=r"state: got NaN or Inf.*expected finite numbers"):
         closed_model.stream(bad)
 
 
@@ -230,9 +230,9 @@ def test_stream(value, closed_model):
     stream = closed_model.stream()
     stream.step(X[0])
     before = stream.state
-    with pytest.raises(ValueError, match=r"u=<(NaN|-?infinity) in column 1> .*unchanged"):
+    with pytest.raises(ValueError, match=r"u: got (NaN|-?infinity) in column 1.*unchanged"):
         stream.step([0.0, value])
-    with pytest.raises(ValueError, match=r"y_previous=<(NaN|-?infinity) in column 0> .*unchanged"):
+    with pytest.raises(ValueError, match=r"y_previous: got (NaN|-?infinity) in column 0.*unchanged"):
         stream.step(X[1], y_previous=value)
     np.testing.assert_array_equal(stream.state.r, before.r)
 
@@ -243,7 +243,7 @@ def test_stream(value, closed_model):
 def test_w(value, basis, form):
     W = np.diag([0.5, 0.2, 0.1])
     W[1, 2] = value
-    with pytest.raises(ValueError, match=r"spectrum=<NaN or Inf>.*finite numbers.*Clean"):
+    with pytest.raises(ValueError, match=r"spectrum: got NaN or Inf.*finite numbers.*Clean"):
         network(spectrum=form(W), basis=basis).fit(X, Y)
 
 
@@ -262,13 +262,13 @@ def test_spectrum(value):
 @NOT_FINITE
 @pytest.mark.parametrize("name", ["sr", "lr", "ridge", "input_scaling", "fb_scaling"])
 def test_parameters(value, name):
-    with pytest.raises(ValueError, match=rf"^{name}=.*(nan|inf).* is invalid"):
+    with pytest.raises(ValueError, match=rf"^Invalid {name}=.*(nan|inf).*"):
         network(**{name: value}).fit(X, Y)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # raised by NumPy during the cast
 def test_too_large_for_float32():
-    said = r"X=<1.25\d*e\+299 in row 0, column 0>.*within the range of float32.*dtype='float64'"
+    said = r"X: got 1.25\d*e\+299 in row 0, column 0.*within the range of float32.*dtype='float64'"
     with pytest.raises(ValueError, match=said):
         network(dtype="float32").fit(1e300 * X, Y)
 
@@ -286,28 +286,28 @@ def test_lengths_of_x_and_y():
 
 
 def test_numbers_of_series():
-    with pytest.raises(ValueError, match=r"y=<1 series>.*expected 2 series"):
+    with pytest.raises(ValueError, match=r"y: got 1 series.*expected 2 series"):
         network().fit([X, X], [Y])
-    with pytest.raises(ValueError, match=r"y=<shape \(120,\)>.*several series, as in X"):
+    with pytest.raises(ValueError, match=r"y: got shape \(120,\).*several series, as in X"):
         network().fit([X, X], np.concatenate([Y, Y]))
 
 
 def test_lengths_of_y_previous(closed_model, open_model):
-    with pytest.raises(ValueError, match=r"y_previous=<lengths \[59\]>.*lengths \[60\]"):
+    with pytest.raises(ValueError, match=r"y_previous: got lengths \[59\].*lengths \[60\]"):
         closed_model.predict(X, y_previous=Y[1:])
-    with pytest.raises(ValueError, match=r"y_previous=<shape \(60, 2\)>.*1 columns"):
+    with pytest.raises(ValueError, match=r"y_previous: got shape \(60, 2\).*1 columns"):
         closed_model.predict(X, y_previous=X)
-    with pytest.raises(ValueError, match=r"y_previous=.*neither feedback nor output_to_readout"):
+    with pytest.raises(ValueError, match=r"y_previous.*neither feedback nor output_to_readout"):
         open_model.predict(X, y_previous=X)
 
 
 def test_shapes_of_initial_state(closed_model):
     state = closed_model.final_state_
-    with pytest.raises(ValueError, match=r"initial_state=<shapes \(3,\), \(1,\)>.*\(10,\)"):
+    with pytest.raises(ValueError, match=r"initial_state: got shapes \(3,\), \(1,\).*\(10,\)"):
         closed_model.predict(X, initial_state=(state.r[:3], state.y))
-    with pytest.raises(ValueError, match=r"initial_state=3 .*a pair \(r, y\)"):
+    with pytest.raises(ValueError, match=r"initial_state=3.*a pair \(r, y\)"):
         closed_model.predict(X, initial_state=3)
-    with pytest.raises(ValueError, match=r"initial_state=.*one for each of 3 series"):
+    with pytest.raises(ValueError, match=r"initial_state.*one for each of 3 series"):
         closed_model.predict([X, X, X], initial_state=[state, state])
 
 
@@ -319,9 +319,9 @@ def test_feature_count(open_model):
                 method(wrong)
     with pytest.raises(ValueError, match=r"has 1 features, but LinearESN is expecting 2"):
         network().fit([X, X[:, :1]], [Y, Y])
-    with pytest.raises(ValueError, match=r"u=<shape \(3,\)>.*one row of 2 numbers"):
+    with pytest.raises(ValueError, match=r"u: got shape \(3,\).*one row of 2 numbers"):
         open_model.stream().step([1.0, 2.0, 3.0])
-    with pytest.raises(ValueError, match=r"X=None is invalid: expected a series with 2 features"):
+    with pytest.raises(ValueError, match=r"Invalid X=None: expected a series with 2 features"):
         open_model.predict(None)
 
 
@@ -341,7 +341,7 @@ def test_columns_of_y():
     ids=["array", "list", "Series"],
 )
 def test_error_of_one_dimensional_x_explains_reshaping(kind, flat, how):
-    said = rf"^X=<shape \(60,\)> .*expected a 2-D series.* Reshape your data: {how}\.$"
+    said = rf"X: got shape \(60,\).*expected a 2-D series.* Reshape your data: {how}\.$"
     with pytest.raises(ValueError, match=said):
         kind(10).fit(flat, Y)
     with pytest.raises(ValueError, match=said):
@@ -349,16 +349,16 @@ def test_error_of_one_dimensional_x_explains_reshaping(kind, flat, how):
 
 
 def test_one_dimensional_x_among_several():
-    with pytest.raises(ValueError, match=r"X=<shape \(60,\) of series 1>.* X\[1\]\.reshape"):
+    with pytest.raises(ValueError, match=r"X: got shape \(60,\) of series 1.* X\[1\]\.reshape"):
         network().fit([X, Y], [Y, Y])
 
 
 def test_one_dimensional_rows_elsewhere(open_model, model_with_known_inputs):
-    with pytest.raises(ValueError, match=r"context=.*context\.reshape\(-1, 1\)"):
+    with pytest.raises(ValueError, match=r"context.*context\.reshape\(-1, 1\)"):
         open_model.forecast(3, context=Y)
-    with pytest.raises(ValueError, match=r"inputs=.*inputs\.reshape\(-1, 1\)"):
+    with pytest.raises(ValueError, match=r"inputs.*inputs\.reshape\(-1, 1\)"):
         model_with_known_inputs.forecast(3, inputs=np.ones(3))
-    with pytest.raises(ValueError, match=r"X=<shape \(60,\)>.*X\.reshape\(-1, 1\)"):
+    with pytest.raises(ValueError, match=r"X: got shape \(60,\).*X\.reshape\(-1, 1\)"):
         open_model.model_.predict(Y)
 
 
@@ -366,13 +366,13 @@ def test_no_rows(open_model):
     for call in (lambda: network().fit(X[:0], Y[:0]), lambda: open_model.predict(X[:0])):
         with pytest.raises(ValueError, match=r"0 sample\(s\).*minimum of 1 is required"):
             call()
-    with pytest.raises(ValueError, match=r"context=<0 rows>.*at least one row"):
+    with pytest.raises(ValueError, match=r"context: got 0 rows.*at least one row"):
         open_model.forecast(3, context=X[:0])
 
 
 EMPTY = {
     "no series": (np.empty((0, T, 2)), np.empty((0, T, 1)), "<0 series>.*at least one series"),
-    "nothing": ([], [], r"<shape \(0,\)>.*a 2-D series"),
+    "nothing": ([], [], r"shape \(0,\).*a 2-D series"),
     "an empty one": ([X, X[:0]], [Y, Y[:0]], "<0 rows in series 1>.*at least one row"),
     "only empty ones": (np.empty((3, 0, 2)), np.empty((3, 0, 1)), "<0 rows in series 0>"),
 }
@@ -402,9 +402,9 @@ def test_empty_series(name):
 
 def test_empty_targets():
     for y in (np.empty((0, T)), [], [Y, Y[:0]]):
-        with pytest.raises(ValueError, match="y=<0 "):
+        with pytest.raises(ValueError, match="y: got 0 "):
             network().fit([X, X], y)
-    with pytest.raises(ValueError, match="y=<0 series>"):
+    with pytest.raises(ValueError, match="y: got 0 series"):
         network(feedback=True).fit(None, np.empty((0, T, 1)))
 
 
@@ -461,14 +461,14 @@ def test_fewer_rows_than_units_with_a_small_ridge_cause_a_warning(rows, units, r
 def test_missing_x_or_y():
     with pytest.raises(ValueError, match=r"target y is None.*fit\(X\[:-1\], X\[1:\]\)"):
         network().fit(X)
-    with pytest.raises(ValueError, match=r"X=None .*an input series.*feedback=True"):
+    with pytest.raises(ValueError, match=r"X=None.*an input series.*feedback=True"):
         network().fit(None, Y)
 
 
 def test_other_kinds_of_data():
     with pytest.raises(TypeError, match=r"(?i)sparse.*toarray"):
         network().fit(sparse.csr_matrix(X), Y)
-    with pytest.raises(ValueError, match=r"^X=<column 0, of dtype complex128>.*Complex data not"):
+    with pytest.raises(ValueError, match=r"X: got column 0, of dtype complex128.*Complex data not"):
         network().fit(1j * X, Y)
     with pytest.raises(ValueError, match=r"^X=<'a' in row 0, column 0.*string to float: 'a'"):
         network().fit([["a"], ["b"]], [1.0, 2.0])
@@ -518,20 +518,20 @@ def test_complex_numbers_are_rejected_in_all_series(open_model, closed_model, ho
 def test_complex_numbers_are_rejected_in_labelled_rows():
     frame = pd.DataFrame(X, columns=["a", "b"])
     stream = network().fit(frame, Y).stream()
-    with pytest.raises(ValueError, match=r"u=.*real numbers"):
+    with pytest.raises(ValueError, match=r"u.*real numbers"):
         stream.step(pd.Series({"a": np.complex64(1 + 2j), "b": 1.0}, dtype=object))
 
 
 @pytest.mark.parametrize(
     ("x", "message"),
     [
-        ({"a": Y}, "<dict> is invalid: expected a 2-D series .*DataFrame"),
-        (iter(X), "<iterator> is invalid: expected a 2-D series"),
+        ({"a": Y}, "got dict; expected a 2-D series .*DataFrame"),
+        (iter(X), "got iterator; expected a 2-D series"),
         (3.0, r"3\.0 is invalid: expected a 2-D series"),
         ("data.csv", r"'data\.csv' is invalid: expected a 2-D series"),
-        ([], r"<shape \(0,\)> is invalid: expected a 2-D series \(T, D\)\.$"),
+        ([], r"got shape \(0,\); expected a 2-D series \(T, D\)\.$"),
         ([[1.0], [1.0, 2.0]], "<rows of different lengths> .*list of 2-D arrays"),
-        (X[None, None], r"<shape \(1, 1, 60, 2\)> .*or several, \(series, T, D\)"),
+        (X[None, None], r"shape \(1, 1, 60, 2\) .*or several, \(series, T, D\)"),
         (np.empty((0, 5, 2)), "<0 series> .*at least one series"),
     ],
     ids=["dict", "iterator", "number", "path", "empty", "ragged", "4-D", "no series"],
@@ -573,7 +573,7 @@ def test_column_without_numbers_is_named(case):
     column, said = NO_NUMBERS[case]
     frame = pd.DataFrame(X, columns=LABELS)
     bad = frame.assign(when=column)
-    remedy = r"> is invalid: expected real numbers.* Drop it, or encode it as numbers\.$"
+    remedy = r"; expected real numbers.* Drop it, or encode it as numbers\.$"
     esn = network().fit(frame.assign(when=0.0), Y)
     for name, call in (
         ("X", lambda: network().fit(bad, Y)),
@@ -582,7 +582,7 @@ def test_column_without_numbers_is_named(case):
         ("y", lambda: network().fit(X, bad)),
         ("X", lambda: esn.model_.predict(bad)),
     ):
-        with pytest.raises((ValueError, TypeError), match=f"^{name}=<{said}.*{remedy}"):
+        with pytest.raises((ValueError, TypeError), match=f"^{name}: got {said}.*{remedy}"):
             call()
     with pytest.raises((ValueError, TypeError), match=r"'when' of series 1"):
         network().fit([frame.assign(when=0.0), bad], [Y, Y])
@@ -590,9 +590,9 @@ def test_column_without_numbers_is_named(case):
 
 def test_dates_are_not_numbers():
     days = np.arange(T).astype("datetime64[D]")
-    with pytest.raises(ValueError, match=r"^X=<column 0, of dtype datetime64\[D\]>"):
+    with pytest.raises(ValueError, match=r"X: got column 0, of dtype datetime64\[D\]"):
         network().fit(days.reshape(-1, 1), Y)
-    with pytest.raises(ValueError, match=r"^y=<column 0, of dtype datetime64"):
+    with pytest.raises(ValueError, match=r"y: got column 0, of dtype datetime64"):
         network().fit(X, pd.Series(days))
 
 
@@ -635,7 +635,7 @@ def test_frames_of_other_libraries():
 
 
 def test_columns_of_y_in_score(open_model):
-    with pytest.raises(ValueError, match=r"^y=<1 columns> is invalid: expected 2, as in fit"):
+    with pytest.raises(ValueError, match=r"y: got 1 columns; expected 2, as in fit"):
         open_model.score(X, Y)
 
 
@@ -651,9 +651,9 @@ def test_out():
         frozen,
     ]
     for out in wrong:
-        with pytest.raises(ValueError, match=r"out=.*contiguous float64 .*shape \(60, 10\)"):
+        with pytest.raises(ValueError, match=r"out.*contiguous float64 .*shape \(60, 10\)"):
             estimator.transform(X, out=out)
-    with pytest.raises(ValueError, match=r"out=.*for a single series"):
+    with pytest.raises(ValueError, match=r"out.*for a single series"):
         estimator.transform([X, X], out=np.empty((T, 10)))
 
 
@@ -667,16 +667,16 @@ def test_warmup_not_shorter_than_the_series(warmup):
 
 
 def test_warmup_not_shorter_than_every_series():
-    with pytest.raises(ValueError, match=r"warmup=20 .*the 20 rows of series 1.*drop the short"):
+    with pytest.raises(ValueError, match=r"warmup=20.*the 20 rows of series 1.*drop the short"):
         network(warmup=20).fit([X, X[:20]], [Y, Y[:20]])
     esn = network(warmup=20).fit([X, X[:21]], [Y, Y[:21]])
-    with pytest.raises(ValueError, match=r"warmup=20 .*fewer steps than the 20 rows to score"):
+    with pytest.raises(ValueError, match=r"warmup=20.*fewer steps than the 20 rows to score"):
         esn.score(X[:20], Y[:20])
 
 
 @pytest.mark.parametrize("warmup", [-1, 2.5, True, "3", None])
 def test_warmup_of_another_kind(warmup):
-    with pytest.raises(ValueError, match=r"warmup=.*an int ≥ 0"):
+    with pytest.raises(ValueError, match=r"warmup.*an int ≥ 0"):
         network(warmup=warmup).fit(X, Y)
 
 
@@ -685,7 +685,7 @@ def test_warmup_of_another_kind(warmup):
 )
 def test_ridge(ridge):
     with pytest.raises(
-        ValueError, match=r"ridge=.*a finite number ≥ 0, a list of them, .auto. or .loop."
+        ValueError, match=r"ridge.*a finite number ≥ 0, a list of them, .auto. or .loop."
     ):
         network(ridge=ridge).fit(X, Y)
 
@@ -698,12 +698,12 @@ def test_ridges_for_too_short_a_series():
 @pytest.mark.parametrize("kind", BOTH)
 @pytest.mark.parametrize("lr", [0, 0.0, -0.1, 1.0000001, 2, True, np.nan, "a", None, [0.5]])
 def test_lr(kind, lr):
-    with pytest.raises(ValueError, match=r"lr=.*a leaking rate in \]0, 1\]"):
+    with pytest.raises(ValueError, match=r"lr.*a leaking rate in \]0, 1\]"):
         kind(10, lr=lr).fit(X, Y)
 
 
 def test_lr_of_a_spectrum():
-    with pytest.raises(ValueError, match=r"lr=1.5 .*\]0, 1\]"):
+    with pytest.raises(ValueError, match=r"lr=1.5.*\]0, 1\]"):
         Spectrum([0.5]).leak(1.5)
 
 
@@ -721,19 +721,19 @@ def test_lr_of_a_spectrum():
 )
 def test_parameters_of_both(kind, name, values, expected):
     for value in values:
-        with pytest.raises(ValueError, match=f"^{name}=.* is invalid: expected.*{expected}"):
+        with pytest.raises(ValueError, match=f"^Invalid {name}=.*: expected.*{expected}"):
             kind(**{"units": 10, name: value}).fit(X, Y)
 
 
 @pytest.mark.parametrize("value", ["a", None, [1.0, 2.0]])
 def test_fb_scaling(value):
-    with pytest.raises(ValueError, match=r"fb_scaling=.*a finite number"):
+    with pytest.raises(ValueError, match=r"fb_scaling.*a finite number"):
         network(feedback=True, fb_scaling=value).fit(X, Y)
 
 
 @pytest.mark.parametrize("horizon", [0, -1, 2.5, True, "3", None, np.nan])
 def test_horizon(horizon, open_model):
-    with pytest.raises(ValueError, match=r"horizon=.*an int ≥ 1"):
+    with pytest.raises(ValueError, match=r"horizon.*an int ≥ 1"):
         open_model.forecast(horizon)
 
 
@@ -751,21 +751,21 @@ def test_horizon(horizon, open_model):
 )
 def test_unknown_names(name, typo, known, meant):
     suggestion = rf" Did you mean '{meant}'\?" if meant else ""
-    with pytest.raises(ValueError, match=f"{name}='{typo}' is not known. Known: .*{known}"
+    with pytest.raises(ValueError, match=f"Unknown {name}='{typo}': expected one of .*{known}"
                        rf".*\.{suggestion}$"):  # fmt: skip
         network(**{name: typo}).fit(X, Y)
 
 
 @pytest.mark.parametrize(("name", "typo"), [("spectrum", "goldn"), ("dtype", "float16")])
 def test_unknown_names_of_a_transformer(name, typo):
-    with pytest.raises(ValueError, match=f"{name}='{typo}' is not known.*Did you mean"):
+    with pytest.raises(ValueError, match=f"Unknown {name}='{typo}'.*Did you mean"):
         DiagonalReservoir(10, **{name: typo}).fit(X)
 
 
 def test_unknown_basis_of_states(open_model):
-    with pytest.raises(ValueError, match=r"basis='neuro' is not known.*Did you mean 'neuron'"):
+    with pytest.raises(ValueError, match=r"Unknown basis='neuro'.*Did you mean 'neuron'"):
         open_model.states(X, basis="neuro")
-    with pytest.raises(ValueError, match=r"basis='neuro' is not known.*Did you mean 'neuron'"):
+    with pytest.raises(ValueError, match=r"Unknown basis='neuro'.*Did you mean 'neuron'"):
         open_model.matrices("neuro")
 
 
@@ -803,12 +803,12 @@ def test_values_not_closed_under_conjugation(values):
 
 @pytest.mark.parametrize("pairs", [[0.2 - 0.3j], [0.2], [0.1 + 0.1j, 0.1 - 0.1j]])
 def test_invalid_pairs(pairs):
-    with pytest.raises(ValueError, match=r"pairs=.*positive imaginary part.*from_values"):
+    with pytest.raises(ValueError, match=r"pairs.*positive imaginary part.*from_values"):
         Spectrum([0.1], pairs)
 
 
 def test_complex_values_as_real_ones():
-    with pytest.raises(ValueError, match=r"real=.*real numbers.*pairs="):
+    with pytest.raises(ValueError, match=r"real.*real numbers.*pairs="):
         Spectrum([0.1 + 0.2j])
 
 
@@ -820,17 +820,17 @@ def test_no_eigenvalues():
 @pytest.mark.parametrize("basis", BASES)
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
 def test_w_not_square(basis, form):
-    with pytest.raises(ValueError, match=r"spectrum=<shape \(4, 6\)>.*square matrix \(N, N\)"):
+    with pytest.raises(ValueError, match=r"spectrum: got shape \(4, 6\).*square matrix \(N, N\)"):
         network(spectrum=form(np.ones((4, 6))), basis=basis).fit(X, Y)
 
 
 @pytest.mark.parametrize("basis", BASES)
 def test_w_of_other_kinds(basis):
-    with pytest.raises(ValueError, match=r"spectrum=<shape \(1, 6, 6\)>.*square"):
+    with pytest.raises(ValueError, match=r"spectrum: got shape \(1, 6, 6\).*square"):
         network(spectrum=np.ones((1, 6, 6)), basis=basis).fit(X, Y)
-    with pytest.raises(ValueError, match=r"spectrum=<shape \(0, 0\)>.*N ≥ 1"):
+    with pytest.raises(ValueError, match=r"spectrum: got shape \(0, 0\).*N ≥ 1"):
         network(spectrum=np.ones((0, 0)), basis=basis).fit(X, Y)
-    with pytest.raises(ValueError, match=r"spectrum=<dtype complex128>.*real numbers"):
+    with pytest.raises(ValueError, match=r"spectrum: got dtype complex128.*real numbers"):
         network(spectrum=1j * np.eye(3), basis=basis).fit(X, Y)
 
 
@@ -981,24 +981,24 @@ def test_forecast_of_another_series():
 
 
 def test_known_inputs(model_with_known_inputs, open_model):
-    with pytest.raises(ValueError, match=r"inputs=None .*shape \(3, 1\)"):
+    with pytest.raises(ValueError, match=r"inputs=None.*shape \(3, 1\)"):
         model_with_known_inputs.forecast(3)
-    with pytest.raises(ValueError, match=r"inputs=<4 rows>.*3 rows"):
+    with pytest.raises(ValueError, match=r"inputs: got 4 rows.*3 rows"):
         model_with_known_inputs.forecast(3, inputs=np.ones((4, 1)))
-    with pytest.raises(ValueError, match=r"inputs=<shape \(3, 2\)>.*1 columns"):
+    with pytest.raises(ValueError, match=r"inputs: got shape \(3, 2\).*1 columns"):
         model_with_known_inputs.forecast(3, inputs=np.ones((3, 2)))
-    with pytest.raises(ValueError, match=r"inputs=<shape \(3, 1\)>.*0 columns"):
+    with pytest.raises(ValueError, match=r"inputs: got shape \(3, 1\).*0 columns"):
         open_model.forecast(3, inputs=np.ones((3, 1)))
 
 
 def test_contexts(open_model):
-    with pytest.raises(ValueError, match=r"context=<shape \(60, 1\)>.*2 columns"):
+    with pytest.raises(ValueError, match=r"context: got shape \(60, 1\).*2 columns"):
         open_model.forecast(3, context=X[:, :1])
-    with pytest.raises(ValueError, match=r"context=<shape \(60, 1\)>.*2 columns"):
+    with pytest.raises(ValueError, match=r"context: got shape \(60, 1\).*2 columns"):
         open_model.forecast(3, context=[X, X[:, :1]])
-    with pytest.raises(ValueError, match=r"context=<several series>.*one series"):
+    with pytest.raises(ValueError, match=r"context: got several series.*one series"):
         open_model.forecast(3, context=np.stack([X, X]), state=open_model.final_state_)
-    with pytest.raises(ValueError, match=r"context=None .*a series, or state="):
+    with pytest.raises(ValueError, match=r"context=None.*a series, or state="):
         open_model.model_.forecast(3)
 
 
@@ -1084,7 +1084,7 @@ def test_failed_predict_changes_nothing(closed_model):
 
 
 def test_invalid_callables():
-    with pytest.raises(ValueError, match=r"spectrum=.*law\(n, sr=, seed=\).*It raised"):
+    with pytest.raises(ValueError, match=r"spectrum.*law\(n, sr=, seed=\).*It raised"):
         LinearESN(5, spectrum=lambda n: None, seed=0).fit(X, Y)
     with pytest.raises(ValueError, match=r"=Spectrum\(22 units.*a Spectrum of 20 eigenvalues"):
         LinearESN(20, spectrum=lambda n, sr, seed: spectra.golden(22, sr), seed=0).fit(X, Y)
@@ -1165,7 +1165,7 @@ def test_standardised_columns_with_extreme_values(name):
     ["feedback", "fit_bias", "penalize_bias", "output_to_readout", "standardize", "input_bias"],
 )
 def test_flags_are_true_or_false(name):
-    with pytest.raises(ValueError, match=f"{name}='no' .*True or False"):
+    with pytest.raises(ValueError, match=f"{name}='no'.*True or False"):
         network(**{name: "no"}).fit(X, Y)
     network(**{name: np.bool_(False)}).fit(X, Y)
 
@@ -1174,8 +1174,8 @@ def test_matrices_whose_rows_differ_in_length():
     fitted = network().fit(X, Y)
     before = fitted.predict(X)
     ragged = [[0.5, 0.1], [0.2]]
-    with pytest.raises(ValueError, match=r"^spectrum=<rows of different lengths> is invalid"):
+    with pytest.raises(ValueError, match=r"spectrum: got rows of different lengths;"):
         fitted.set_params(spectrum=ragged).fit(X, Y)
     np.testing.assert_array_equal(fitted.predict(X), before)
-    with pytest.raises(ValueError, match=r"^W=<rows of different lengths> .*a square matrix"):
+    with pytest.raises(ValueError, match=r"W: got rows of different lengths.*a square matrix"):
         diagonalize(ragged, np.ones((1, 2)))

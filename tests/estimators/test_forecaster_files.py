@@ -164,14 +164,14 @@ def test_parameters_are_restored(options, tmp_path):
 
 def test_random_generator_is_not_stored(tmp_path):
     forecaster = ee.Forecaster(1, seed=np.random.default_rng(0)).fit(np.arange(4.0))
-    with pytest.warns(UserWarning, match="seed=.* cannot be saved"):
+    with pytest.warns(UserWarning, match="seed.* cannot be saved"):
         forecaster.save(tmp_path / "file")
     assert ee.load(tmp_path / "file").seed is None
 
 
 def test_invalid_parameters_are_not_saved(tmp_path):
     forecaster = ee.Forecaster(2).fit(np.arange(4.0)).set_params(strategy="none")
-    with pytest.raises(ValueError, match="strategy='none' is not known"):
+    with pytest.raises(ValueError, match="Unknown strategy='none'"):
         forecaster.save(tmp_path / "file")
     assert not (tmp_path / "file").exists()
 
@@ -310,7 +310,7 @@ DAMAGES = [
     ("single", _fitted(SERIES, [40.0]), "fitted.panel.series"),
     ("single", _tensor(SERIES, lambda a: a[1:]), "known=|times="),
     ("single", _tensor(SERIES, lambda a: np.full_like(a, np.nan)), "nothing but NaN"),
-    ("single", _tensor(SERIES, lambda a: a + np.inf), "fitted.panel.series=<numbers>"),
+    ("single", _tensor(SERIES, lambda a: a + np.inf), "fitted.panel.series: got numbers"),
     ("single", _tensor(SERIES, lambda a: a * 1e200), "numbers up to 1e[+]150"),
     ("single", _tensor(SERIES, lambda a: a.astype(np.float32)), "series="),
     ("single", _tensor(KNOWN, lambda a: np.hstack([a, a])), "known=|times="),

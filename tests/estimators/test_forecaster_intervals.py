@@ -168,7 +168,7 @@ def test_plot_of_a_single_name():
 
 
 def test_plot_of_unknown_series():
-    with pytest.raises(ValueError, match=r"series='c' is not known\. Known: a, b"):
+    with pytest.raises(ValueError, match=r"Unknown series='c': expected one of a, b"):
         fitted(wide()).plot(["c"])
 
 

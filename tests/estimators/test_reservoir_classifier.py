@@ -320,19 +320,19 @@ GAPPY[3, 4] = np.nan
         (X, 0 * Y, {}, "one class, 0"),
         (X, None, {}, "requires y to be passed"),
         (X, Y[:5], {}, "5 labels"),
-        (X, {"a": 1, "b": 2}, {}, "<dict> is invalid: expected 40 labels, .* must be a long frame"),
+        (X, {"a": 1, "b": 2}, {}, "got dict; expected 40 labels, .* must be a long frame"),
         (X, X[:, 0], {}, "Unknown label type: continuous"),
         (X, np.where(Y, np.nan, 1.0), {}, "nan for series 1"),
         (X, np.stack([Y, Y], axis=1), {}, "1d array"),
-        (X, Y, {"time_constants": 0}, "time_constants=0 is invalid: expected a number of time"),
+        (X, Y, {"time_constants": 0}, "Invalid time_constants=0: expected a number of time"),
         (X, Y, {"frequencies": 1.5}, "frequencies=1.5"),
         (X, Y, {"phases": "3"}, "phases='3'"),
         (X, Y, {"thresholds": True}, "thresholds=True"),
-        (X, Y, {"ridge": 0}, "ridge=0 is invalid: expected 'auto' or a finite number > 0"),
+        (X, Y, {"ridge": 0}, "Invalid ridge=0: expected 'auto' or a finite number > 0"),
         (X, Y, {"ridge": "loo"}, "ridge='loo'"),
         (X, Y, {"ridge": np.inf}, "ridge=inf"),
-        (X, Y, {"layout": "aeon"}, "layout='aeon' is not known"),
-        (X, Y, {"id": ["a"]}, r"id=\['a'\] is invalid: expected the name of a column"),
+        (X, Y, {"layout": "aeon"}, "Unknown layout='aeon'"),
+        (X, Y, {"id": ["a"]}, r"Invalid id=\['a'\]: expected the name of a column"),
         (X, Y, {"seed": -1}, "seed=-1"),
     ],
 )  # fmt: skip
@@ -360,7 +360,7 @@ def test_too_many_features():
 
 
 def test_other_number_of_channels():
-    with pytest.raises(ValueError, match=r"3 channel\(s\)> is invalid: expected 1 channel\(s\)"):
+    with pytest.raises(ValueError, match=r"3 channel\(s\); expected 1 channel\(s\)"):
         fitted().predict(X3)
     with pytest.raises(ValueError, match=r"expected 3 channel\(s\), as in fit"):
         fitted(X3, Y3).predict_proba(X)

@@ -360,7 +360,7 @@ def test_plot_of_a_panel_and_of_one_step():
     assert [ax.get_title(loc="left") for ax in tested.plot(["e", "a"]).axes] == ["e", "a", ""]
     with pytest.raises(ValueError, match="series='z'"):
         tested.plot(["z"])
-    with pytest.raises(ValueError, match="series='0' is not known"):  # ids are numbers
+    with pytest.raises(ValueError, match="Unknown series='0'"):  # ids are numbers
         quick().backtest([monthly(), monthly(72, 1)], origins=1).plot(["0"])
     one = quick(1).backtest(monthly(), origins=5)
     *_, bars = one.plot().axes

@@ -215,7 +215,7 @@ def test_default_prior_can_be_rebuilt():
 @pytest.mark.parametrize("prior", ["none", 3, ee.LinearESN(), True])
 def test_invalid_priors(prior):
     with pytest.raises(
-        (ValueError, TypeError), match=r'prior=.* "auto", None or a fitted Forecaster'
+        (ValueError, TypeError), match=r'prior.* "auto", None or a fitted Forecaster'
     ):
         ee.Forecaster(3, prior=prior).fit(Y)
 

@@ -134,41 +134,41 @@ def test_grid_collapses_scalings_and_ridges():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (dict(grid={"srr": [1]}), "'srr' is not known.*Did you mean 'sr'"),
+        (dict(grid={"srr": [1]}), "'srr'.*Did you mean 'sr'"),
         (dict(grid={"sr": 0.9}), "list of values"),
         (dict(grid={"sr": []}), "list of values"),
         (dict(grid=[]), "at least one combination"),
         (dict(grid=3), "grid=3.*dict of lists"),
         (dict(grid={"sr": np.array(0.9)}), "list of values"),
         (dict(grid={"spectrum": "golden"}), r"grid\['spectrum'\]='golden'.*a list of values"),
-        (dict(grid={"spectrum": 0.5 * np.eye(3)}), r"grid\['spectrum'\]=.*\[value\]"),
+        (dict(grid={"spectrum": 0.5 * np.eye(3)}), r"grid\['spectrum'\].*\[value\]"),
         (dict(grid={"spectrum": 0.5 * np.ones((2, 3, 3))}), r"grid\['spectrum'\].*\[value\]"),
-        (dict(grid={"spectrum": sparse.eye(3)}), r"grid\['spectrum'\]=.*a list of values"),
+        (dict(grid={"spectrum": sparse.eye(3)}), r"grid\['spectrum'\].*a list of values"),
         (dict(grid={"spectrum": ee.spectra.ring(4)}), r"grid\['spectrum'\]=Spectrum.*\[value\]"),
-        (dict(grid={"spectrum": ee.spectra.ring}), r"grid\['spectrum'\]=.*a list of values"),
+        (dict(grid={"spectrum": ee.spectra.ring}), r"grid\['spectrum'\].*a list of values"),
         (dict(grid={"seed": [0, 1]}, seeds=[0, 1]), r"seeds=\[0, 1\].*the grid lists seeds"),
         (dict(grid=[{"seed": [0]}, {"sr": [0.5]}], seeds=range(2)), "the grid lists seeds"),
         (dict(grid={"ridge": [[1e-8, 1e-4]]}), "one number for each"),
-        (dict(grid={"ridge": [1e-8, -1.0]}), "ridge=-1.0 .*a finite number ≥ 0"),
-        (dict(grid={"ridge": [1e-8, np.nan]}), "ridge=nan .*a finite number ≥ 0"),
-        (dict(grid={"ridge": [1e-8, np.inf]}), "ridge=inf .*a finite number ≥ 0"),
-        (dict(grid={"ridge": [1e-8, True]}), "ridge=True .*a finite number ≥ 0"),
-        (dict(grid={"ridge": [1e-8, "1"]}), "ridge='1' .*a finite number ≥ 0"),
-        (dict(grid={"ridge": [1e-8, None]}), "ridge=None .*a finite number ≥ 0"),
-        (dict(grid={"input_scaling": [1.0, np.inf]}), "input_scaling=.*inf.*finite"),
-        (dict(grid={"input_scaling": [1.0, np.nan]}), "input_scaling=.*nan.*finite"),
+        (dict(grid={"ridge": [1e-8, -1.0]}), "ridge=-1.0.*a finite number ≥ 0"),
+        (dict(grid={"ridge": [1e-8, np.nan]}), "ridge=nan.*a finite number ≥ 0"),
+        (dict(grid={"ridge": [1e-8, np.inf]}), "ridge=inf.*a finite number ≥ 0"),
+        (dict(grid={"ridge": [1e-8, True]}), "ridge=True.*a finite number ≥ 0"),
+        (dict(grid={"ridge": [1e-8, "1"]}), "ridge='1'.*a finite number ≥ 0"),
+        (dict(grid={"ridge": [1e-8, None]}), "ridge=None.*a finite number ≥ 0"),
+        (dict(grid={"input_scaling": [1.0, np.inf]}), "input_scaling.*inf.*finite"),
+        (dict(grid={"input_scaling": [1.0, np.nan]}), "input_scaling.*nan.*finite"),
         (dict(grid={"input_scaling": [1.0, True]}), "input_scaling=True.*a finite number"),
         (dict(grid={"input_scaling": [1.0, "1"]}), "input_scaling='1'.*a finite number"),
-        (dict(grid={"input_scaling": [[1.0, 1.0]]}), "input_scaling=.*1 features"),
+        (dict(grid={"input_scaling": [[1.0, 1.0]]}), "input_scaling.*1 features"),
         (dict(grid={"warmup": [10, "1"]}), "warmup='1'"),
         (dict(grid={"feedback": [False, "no"]}), "feedback='no'"),
         (dict(grid={"seed": [0, -1]}), "seed=-1"),
         (dict(seeds=[0, True]), "seed=True"),
         (dict(y=None), "requires y"),
         (dict(validation=1.5), "validation=1.5"),
-        (dict(validation=[(480, 900)]), "validation=.*within"),
+        (dict(validation=[(480, 900)]), "validation.*within"),
         (dict(validation=[(20, 100)]), "blocks after training rows"),
-        (dict(validation=["ab"]), "validation=.*rows"),
+        (dict(validation=["ab"]), "validation.*rows"),
         (dict(workers=0), "workers=0"),
         (dict(seeds=3), "seeds=3"),
         (dict(validation=(200, 300)), r"validation=\(200, 300\).*\[\(200, 300\)\]"),
@@ -531,7 +531,7 @@ def test_only_nan_scores_raise_an_error(monkeypatch):
     ids=str,
 )
 def test_empty_test_rows_are_rejected(test):
-    with pytest.raises(ValueError, match=r"test=.*start < stop.*lengths \[500\]"):
+    with pytest.raises(ValueError, match=r"test.*start < stop.*lengths \[500\]"):
         ee.search(ee.LinearESN(5, seed=0), {"sr": [0.5]}, X[:-1], X[1:], test=test)
 
 
@@ -539,13 +539,13 @@ def test_empty_test_rows_are_rejected(test):
     "test", [(0, np.inf), (0.5, 100), "12", (1, 2, 3), slice(0, 90, 2)], ids=str
 )
 def test_number_of_test_rows_is_an_integer(test):
-    with pytest.raises(ValueError, match=r"test=.*rows"):
+    with pytest.raises(ValueError, match=r"test.*rows"):
         ee.search(ee.LinearESN(5, seed=0), {"sr": [0.5]}, X[:-1], X[1:], test=test)
 
 
 def test_too_short_series_are_rejected_with_a_hint():
     for series, validation in ((X[:51], 0.2), (X[:60], 0.99), (X[:80], [(50, 50)])):
-        with pytest.raises(ValueError, match=r"validation=.*warmup=50.*lengths"):
+        with pytest.raises(ValueError, match=r"validation.*warmup=50.*lengths"):
             ee.search(
                 ee.LinearESN(5, warmup=50, seed=0), {"sr": [0.5]}, series, series,
                 validation=validation,

@@ -101,7 +101,7 @@ def test_columns_of_X(y, X):
     expected = ours(3).fit(y, X[:60]).predict(X=X[60:63])
     for given in (X[60:63], X[60:], X):
         same(fitted.predict(X=given), expected.iloc[[0, 2]])
-    with pytest.raises(ValueError, match="X=<no row at 2006-02> is invalid: expected 3 rows"):
+    with pytest.raises(ValueError, match="X: got no row at 2006-02; expected 3 rows"):
         fitted.predict(X=X.iloc[[60, 62]])
 
 
@@ -167,7 +167,7 @@ def test_dates_with_gaps_and_missing_observations(y):
 
 def test_integer_index_with_a_step_of_two(y):
     even = pd.Series(y["a"].to_numpy(), pd.RangeIndex(0, 120, 2))
-    with pytest.raises(ValueError, match="fh=<a forecast of 119> is invalid: expected times in"):
+    with pytest.raises(ValueError, match="fh: got a forecast of 119; expected times in"):
         theirs().fit(even, fh=[1, 2]).predict()
     result = theirs().fit(even, fh=ForecastingHorizon(pd.Index([120, 122]), False)).predict()
     np.testing.assert_array_equal(result, ours(4).fit(even).predict()[:2])
@@ -218,7 +218,7 @@ def test_failed_update_changes_nothing(y):
     fitted = theirs().fit(y[:50], fh=[1, 2])
     wrong, missing = y[50:].copy(), y[50:].copy()
     wrong.iloc[0], missing.iloc[0] = np.inf, np.nan
-    with pytest.raises(ValueError, match="y=<infinity in row 50, column 'a'> is invalid"):
+    with pytest.raises(ValueError, match="y: got infinity in row 50, column 'a';"):
         fitted.update(wrong[:5])
     result = fitted.update(y[51:]).predict()
     same(result, ours(2).fit(y[:50]).update(missing).predict())
@@ -226,7 +226,7 @@ def test_failed_update_changes_nothing(y):
 
 def test_update_needs_the_columns_of_X(y, X):
     fitted = theirs().fit(y[:50], X=X[:50], fh=[1, 2])
-    with pytest.raises(ValueError, match="X=<no row at 2005-03> is invalid"):
+    with pytest.raises(ValueError, match="X: got no row at 2005-03;"):
         fitted.update(y[50:55])
 
 
@@ -255,7 +255,7 @@ def test_fit_needs_the_horizon(y):
 
 
 def test_parameters_are_checked_by_our_forecaster(y):
-    with pytest.raises(ValueError, match="strategy='dirct' is not known"):
+    with pytest.raises(ValueError, match="Unknown strategy='dirct'"):
         theirs(strategy="dirct").fit(y, fh=1)
 
 

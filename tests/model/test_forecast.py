@@ -581,11 +581,11 @@ def test_first_row_is_the_step_after_the_output_of_the_state():
 def test_state_and_context_exclude_each_other(owner):
     esn = network().fit(WAVES[:-1], WAVES[1:])
     one = esn if owner == "estimator" else esn.model_
-    with pytest.raises(ValueError, match=r"state=<state>.*None with a context"):
+    with pytest.raises(ValueError, match=r"state: got state.*None with a context"):
         one.forecast(3, WAVES, state=esn.final_state_)
-    with pytest.raises(ValueError, match=r"state=3 .*pair \(r, y\)"):
+    with pytest.raises(ValueError, match=r"state=3.*pair \(r, y\)"):
         one.forecast(3, state=3)
-    with pytest.raises(ValueError, match=r"state=<shapes \(2,\), \(2,\)>"):
+    with pytest.raises(ValueError, match=r"state: got shapes \(2,\), \(2,\)"):
         one.forecast(3, state=(np.ones(2), np.ones(2)))
 
 

@@ -268,7 +268,7 @@ def test_deviations_need_statistics(tmp_path):
     with pytest.raises(ValueError, match="statistics=True"):
         ee.load(tmp_path / "esn").predict(u, return_std=True)
     loop = ee.LinearESN(10, seed=0, ridge=1e-3, output_to_readout=True).fit(u, y)
-    with pytest.raises(ValueError, match=r"return_std=True .*y_previous"):
+    with pytest.raises(ValueError, match=r"return_std=True.*y_previous"):
         loop.predict(u, return_std=True)
     before = np.concatenate([np.zeros((1, 1)), y[:-1]])
     assert loop.predict(u, y_previous=before, return_std=True)[1].shape == (60, 1)

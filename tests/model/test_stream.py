@@ -180,13 +180,13 @@ def test_modifying_results_does_not_affect_the_stream():
 @pytest.mark.parametrize(
     ("rows", "more", "message"),
     [
-        (X[0], {}, r"rows=<shape \(2,\)>.*2-D.*reshape\(1, -1\) for one row"),
-        (X[:, :1], {}, r"rows=<shape \(160, 1\)>.*2 columns"),
-        (np.where(np.arange(160)[:, None] == 7, np.nan, X), {}, "rows=<NaN in row 7, column 0>"),
-        (X, {"y_previous": Y[:9]}, r"y_previous=<lengths \[9\]>.*lengths \[160\]"),
-        (X, {"y_previous": np.full_like(Y, np.inf)}, "y_previous=<infinity in row 0, column 0>"),
-        (X, {"y_previous": X}, r"y_previous=<shape \(160, 2\)>.*1 columns"),
-        (None, {}, "rows=<NoneType>"),
+        (X[0], {}, r"rows: got shape \(2,\).*2-D.*reshape\(1, -1\) for one row"),
+        (X[:, :1], {}, r"rows: got shape \(160, 1\).*2 columns"),
+        (np.where(np.arange(160)[:, None] == 7, np.nan, X), {}, "rows: got NaN in row 7, column 0"),
+        (X, {"y_previous": Y[:9]}, r"y_previous: got lengths \[9\].*lengths \[160\]"),
+        (X, {"y_previous": np.full_like(Y, np.inf)}, "y_previous: got infinity in row 0, column 0"),
+        (X, {"y_previous": X}, r"y_previous: got shape \(160, 2\).*1 columns"),
+        (None, {}, "rows: got NoneType"),
     ],
 )
 def test_invalid_run_changes_nothing(rows, more, message):
@@ -196,7 +196,7 @@ def test_invalid_run_changes_nothing(rows, more, message):
     with pytest.raises(ValueError, match=message):
         stream.run(rows, **more)
     assert_same_place(stream, state)
-    with pytest.raises(ValueError, match=r"y_previous=.*neither feedback nor output_to_readout"):
+    with pytest.raises(ValueError, match=r"y_previous.*neither feedback nor output_to_readout"):
         network("open").stream().run(X, y_previous=Y)
 
 
@@ -285,7 +285,7 @@ def test_labels_of_several_rows(labelled):
         labelled.stream().run(frame()[["b", "a"]])
     bad = frame().copy()
     bad.loc[7, "b"] = np.nan
-    with pytest.raises(ValueError, match="rows=<NaN in row 7, column 'b'>"):
+    with pytest.raises(ValueError, match="rows: got NaN in row 7, column 'b'"):
         labelled.stream().run(bad)
 
 
@@ -293,9 +293,9 @@ def test_labels_of_several_rows(labelled):
 def test_missing_value_in_a_labelled_row_is_named(learning, labelled):
     runner = labelled.learner() if learning else labelled.stream()
     for row in (pd.Series({"a": 1.0, "b": np.nan}), {"a": 1.0, "b": np.nan}, [1.0, np.nan]):
-        with pytest.raises(ValueError, match=r"u=<NaN in column 'b'> .*unchanged"):
+        with pytest.raises(ValueError, match=r"u: got NaN in column 'b'.*unchanged"):
             runner.step(row)
-    with pytest.raises(ValueError, match=r"u=.*real numbers"):
+    with pytest.raises(ValueError, match=r"u.*real numbers"):
         runner.step(pd.Series({"a": 1.0, "b": "x"}))
 
 
@@ -305,12 +305,12 @@ def test_labels_are_ignored_if_the_fit_had_none(labelled):
     assert_same(plain.stream().step(row), plain.stream().step(X[3]))
     assert_same(plain.stream().step(row.to_frame().T), plain.stream().step(X[3]))
     assert_same(labelled.stream().step(pd.Series(X[3])), labelled.stream().step(X[3]))
-    with pytest.raises(ValueError, match=r"u=.*2 real numbers"):
+    with pytest.raises(ValueError, match=r"u.*2 real numbers"):
         plain.stream().step({"p": 1.0, "q": 2.0})
 
 
 def test_frame_of_several_rows_is_not_a_row(labelled):
-    with pytest.raises(ValueError, match=r"u=<shape \(2, 2\)>.*one row of 2"):
+    with pytest.raises(ValueError, match=r"u: got shape \(2, 2\).*one row of 2"):
         labelled.stream().step(frame()[:2])
 
 
@@ -345,11 +345,11 @@ def test_scalar_is_a_row_of_one_column():
         (None, "u=None"),
         ("ab", r"u='ab'.*2 real numbers"),
         ([1 + 2j, 0.0], "2 real numbers"),
-        ([1.0], r"<shape \(1,\)>.*one row of 2 numbers"),
-        (1.0, r"<shape \(\)>.*one row of 2"),
-        ([[1.0, 2.0]], r"<shape \(1, 2\)>.*one row of 2"),
-        ([1.0, np.nan], "u=.*finite numbers.*unchanged"),
-        ([-np.inf, 1.0], "u=.*finite numbers.*unchanged"),
+        ([1.0], r"shape \(1,\).*one row of 2 numbers"),
+        (1.0, r"shape \(\).*one row of 2"),
+        ([[1.0, 2.0]], r"shape \(1, 2\).*one row of 2"),
+        ([1.0, np.nan], "u.*finite numbers.*unchanged"),
+        ([-np.inf, 1.0], "u.*finite numbers.*unchanged"),
     ],
 )
 @each_case
@@ -365,13 +365,13 @@ def test_invalid_row_does_not_advance_the_stream(case, row, message):
 
 @pytest.mark.filterwarnings("ignore:overflow encountered in cast")
 def test_value_beyond_float32_is_named():
-    with pytest.raises(ValueError, match=r"u=.*finite numbers"):
+    with pytest.raises(ValueError, match=r"u.*finite numbers"):
         network("float32").stream().step([1e300, 0.0])
 
 
 def test_previous_outputs_of_an_open_model_are_rejected():
     stream = network("open").stream()
-    with pytest.raises(ValueError, match=r"y_previous=.*neither feedback nor output_to_readout"):
+    with pytest.raises(ValueError, match=r"y_previous.*neither feedback nor output_to_readout"):
         stream.step(X[0], y_previous=[1.0])
 
 

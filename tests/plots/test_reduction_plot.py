@@ -32,7 +32,7 @@ def test_values_and_remaining_poles_are_drawn(weighting):
 
 
 def test_other_models_are_rejected():
-    with pytest.raises(ValueError, match=r"source=.*returned by reduce"):
+    with pytest.raises(ValueError, match=r"source.*returned by reduce"):
         ee.plots.reduction(esn())
     with pytest.raises(ValueError, match=r"returned by .*diagonalize"):
         ee.plots.certificate(esn().model_.reduce(units=3))

@@ -205,7 +205,7 @@ def test_sums_over_time_are_not_used_where_rows_are_missing(monkeypatch):
     assert larger().fit(X, WHOLE).solver_ == "structured"
     for y in MASKS.values():
         assert larger().fit(X, y).solver_ == "qr"
-        with pytest.raises(ValueError, match=r"solver='structured' .*missing.*solver='auto'"):
+        with pytest.raises(ValueError, match=r"solver='structured'.*missing.*solver='auto'"):
             larger(solver="structured").fit(X, y)
     monkeypatch.setattr(costs, "MAX_QR_FLOPS", 0)
     y = MASKS["two groups"]
@@ -311,7 +311,7 @@ def test_learner_continues_after_gaps():
     expected = textbook(esn, [(X, np.concatenate([y[:200], WHOLE[200:]]))])
     head = learner.model.matrices("neuron").W_out
     assert_close(head, expected)
-    with pytest.raises(ValueError, match=r"target=<NaN in column 1>"):
+    with pytest.raises(ValueError, match=r"target: got NaN in column 1"):
         learner.step(X[0], [1.0, np.nan, 1.0])
 
 
@@ -330,7 +330,7 @@ def test_partial_fit_after_gaps_is_rejected(tmp_path):
     assert not list(tmp_path.iterdir())
     np.testing.assert_array_equal(esn.W_out_, before)
     shared = network().fit(X, WHOLE)
-    with pytest.raises(ValueError, match=r"y=<gaps at different rows>.*Fit on all"):
+    with pytest.raises(ValueError, match=r"y: got gaps at different rows.*Fit on all"):
         shared.partial_fit(X, MASKS["two groups"])
 
 
@@ -339,7 +339,7 @@ def test_partial_fit_after_gaps_is_rejected(tmp_path):
 
 @pytest.mark.parametrize("missing", [None, True, "skipp", 0])
 def test_invalid_value_of_missing(missing):
-    with pytest.raises(ValueError, match=r"missing=.*Known: error, skip"):
+    with pytest.raises(ValueError, match=r"missing.*expected one of error, skip"):
         network(missing=missing).fit(X, WHOLE)
 
 
@@ -347,7 +347,7 @@ def test_gaps_are_an_error_by_default():
     assert ee.LinearESN().missing == "error"
     y = MASKS["one"]
     row = int(np.argmax(np.isnan(y[:, 0])))
-    said = rf"y=<NaN in row {row}, column 0> .*Fill or drop the gaps first, or .*missing='skip'"
+    said = rf"y: got NaN in row {row}, column 0.*Fill or drop the gaps first, or .*missing='skip'"
     with pytest.raises(ValueError, match=said):
         network(missing="error").fit(X, y)
     with pytest.raises(ValueError, match=said):
@@ -359,9 +359,9 @@ def test_infinity_is_never_missing(value):
     y = WHOLE.copy()
     y[7, 1] = value
     for call in (network().fit, network().fit(X, WHOLE).partial_fit, network().fit(X, WHOLE).score):
-        with pytest.raises(ValueError, match=r"y=<-?infinity in row 7, column 1> .*drop the gaps"):
+        with pytest.raises(ValueError, match=r"y: got -?infinity in row 7, column 1.*drop the gaps"):
             call(X, y)
-    with pytest.raises(ValueError, match=r"X=<NaN in row 7, column 1>"):
+    with pytest.raises(ValueError, match=r"X: got NaN in row 7, column 1"):
         network().fit(np.where(np.isinf(y[:, :2]), np.nan, X), WHOLE)
 
 
@@ -369,7 +369,7 @@ def test_infinity_is_never_missing(value):
 def test_drive_of_the_network_cannot_be_missing(option):
     y = WHOLE[:, 0].copy()
     y[9] = np.nan
-    message = r"y=<NaN in row 9> .*feedback and output_to_readout need every y\(t−1\)"
+    message = r"y: got NaN in row 9.*feedback and output_to_readout need every y\(t−1\)"
     esn = network(**{option: True})
     with pytest.raises(ValueError, match=message):
         esn.fit(X, y)
@@ -377,21 +377,21 @@ def test_drive_of_the_network_cannot_be_missing(option):
     with pytest.raises(ValueError, match=message):
         esn.partial_fit(X, y)
     assert np.isfinite(esn.score(X, y))  # score feeds back the network's own outputs
-    with pytest.raises(ValueError, match=r"y=<NaN in row 9>"):
+    with pytest.raises(ValueError, match=r"y: got NaN in row 9"):
         network(feedback=True).fit(None, y)
 
 
 def test_column_without_any_values():
     y = WHOLE.copy()
     y[15:, 1] = np.nan
-    said = r"y=<nothing but NaN in column {}.*> .*one observation in each column"
+    said = r"y: got nothing but NaN in column {}.*.*one observation in each column"
     with pytest.raises(ValueError, match=said.format(1)):
         network().fit(X, y)
     with pytest.raises(ValueError, match=said.format("'b'")):
         network().fit(X, pd.DataFrame(y, columns=["a", "b", "c"]))
     with pytest.raises(ValueError, match=said.format("'b'")):
         network().fit([X, X], [pd.DataFrame(y, columns=["a", "b", "c"])] * 2)
-    with pytest.raises(ValueError, match="y=<nothing but NaN after the warmup>"):
+    with pytest.raises(ValueError, match="y: got nothing but NaN after the warmup"):
         network().fit(X, y[:, 1])
     esn = network().fit(X, WHOLE)
     with pytest.raises(ValueError, match=said.format(1)):
@@ -405,7 +405,7 @@ def test_ridge_selection_needs_validation_rows():
     y = WHOLE.copy()
     y[-100:, 1] = np.nan
     network(ridge=[1e-2, 1.0]).fit(X, y)
-    with pytest.raises(ValueError, match=r"ridge=.*too short to select one"):
+    with pytest.raises(ValueError, match=r"ridge.*too short to select one"):
         network(ridge=[1e-2, 1.0]).fit(X, y[:, 1])
 
 
@@ -441,11 +441,11 @@ def test_search_scores_available_targets(mask, standardize):
 def test_search_without_targets_to_score_is_rejected():
     y = WHOLE.copy()
     y[:300, 1] = np.nan
-    with pytest.raises(ValueError, match=r"y=<nothing but NaN in column 1 before validation>"):
+    with pytest.raises(ValueError, match=r"y: got nothing but NaN in column 1 before validation"):
         ee.search(network(), {"sr": [0.5]}, X, y, validation=[(300, T)])
     y = WHOLE.copy()
     y[300:] = np.nan
-    with pytest.raises(ValueError, match=r"y=<nothing but NaN in a block of validation"):
+    with pytest.raises(ValueError, match=r"y: got nothing but NaN in a block of validation"):
         ee.search(network(), {"sr": [0.5]}, X, y, validation=[(300, T)])
     grid = {"missing": ["skip", "error"]}
     with pytest.raises(ValueError, match="missing='skip'"):

@@ -309,7 +309,7 @@ def test_inconsistent_series_are_rejected():
         pose(settings_, drawn, inputs, outputs)
     with pytest.raises(ValueError, match="inconsistent lengths of series 0"):
         pose(settings_, drawn, inputs, outputs[::-1])
-    with pytest.raises(ValueError, match=r"y=<1 series>"):
+    with pytest.raises(ValueError, match=r"y: got 1 series"):
         pose(settings_, drawn, inputs, outputs[:1])
 
 

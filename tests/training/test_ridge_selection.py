@@ -187,7 +187,7 @@ def test_partial_fit_keeps_the_ridge():
 
 @pytest.mark.parametrize("ridge", ["Auto", "gcv", "", "1"])
 def test_unknown_names_are_rejected(ridge):
-    with pytest.raises(ValueError, match=f"ridge='{ridge}' .*'auto' or 'loop'"):
+    with pytest.raises(ValueError, match=f"ridge='{ridge}'.*'auto' or 'loop'"):
         network(ridge).fit(U, Y)
 
 
