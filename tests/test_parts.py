@@ -36,7 +36,7 @@ EVIDENCE = GroupEvidence(Gram.empty(5, 2), Penalty(5), 1.0, np.ones((5, 2)), np.
     ids=["oblong", "1-D", "empty", "NaN", "complex", "oblong sparse", "Inf sparse"],
 )
 def test_transition_must_be_a_real_square_matrix(transition):
-    with pytest.raises(ValueError, match="W="):
+    with pytest.raises(ValueError, match=r"W[=:]"):
         Reservoir(transition, np.ones((1, 4)))
 
 
@@ -59,31 +59,31 @@ def test_weights_of_a_reservoir_have_one_real_dtype():
     [
         (lambda: Basis(np.eye(4) * 1j, 4), "Q: got dtype"),
         (lambda: Cascade(np.eye(1) * 1j, np.ones((1, 4)), SPECTRUM), "block: got dtype"),
-        (lambda: Scaling(np.ones(2), np.ones(3)), "mean, scale="),
-        (lambda: Scaling(np.ones((2, 1)), np.ones((2, 1))), "mean, scale="),
-        (lambda: Scaling(np.ones(2), np.array([1.0, 0.0])), "scale="),
-        (lambda: Scaling(np.ones(1), np.array([np.nan])), "scale="),
+        (lambda: Scaling(np.ones(2), np.ones(3)), "mean, scale[=:]"),
+        (lambda: Scaling(np.ones((2, 1)), np.ones((2, 1))), "mean, scale[=:]"),
+        (lambda: Scaling(np.ones(2), np.array([1.0, 0.0])), "scale[=:]"),
+        (lambda: Scaling(np.ones(1), np.array([np.nan])), "scale[=:]"),
         (lambda: Penalty(4, 2), "free=2"),
         (lambda: Penalty(4, 0.0), "free=0.0"),
         (lambda: Penalty(4, 1, Basis(np.eye(4), 4)), "size=4"),
-        (lambda: Gram(np.ones((3, 2)), np.ones((3, 1)), 5).check(), "XtX="),
-        (lambda: Gram(np.ones((3, 3)), np.ones((2, 1)), 5).check(), "XtY="),
-        (lambda: Triangle(np.ones((3, 3)), np.ones((3, 2)), np.ones((2, 2)), 5).check(), "R="),
-        (lambda: Triangle(np.eye(3), np.ones((3, 2)), np.ones((1, 1)), 5).check(), "rest="),
+        (lambda: Gram(np.ones((3, 2)), np.ones((3, 1)), 5).check(), "XtX[=:]"),
+        (lambda: Gram(np.ones((3, 3)), np.ones((2, 1)), 5).check(), "XtY[=:]"),
+        (lambda: Triangle(np.ones((3, 3)), np.ones((3, 2)), np.ones((2, 2)), 5).check(), "R[=:]"),
+        (lambda: Triangle(np.eye(3), np.ones((3, 2)), np.ones((1, 1)), 5).check(), "rest[=:]"),
         (lambda: replace(MODEL, readout_bias=1), "readout_bias=1"),
         (lambda: replace(MODEL, W_out=MODEL.W_out * 1j), "W_out: got dtype"),
         (lambda: replace(MODEL, output_to_readout="no"), "output_to_readout='no'"),
-        (lambda: replace(MODEL, basis=Basis(np.eye(3), 1)), "basis="),
-        (lambda: replace(MODEL, basis=Basis(np.eye(4), 0)), "basis="),
-        (lambda: replace(MODEL, inputs=Scaling.identity(2)), "inputs="),
-        (lambda: replace(MODEL, outputs=Scaling.identity(1)), "outputs="),
+        (lambda: replace(MODEL, basis=Basis(np.eye(3), 1)), "basis[=:]"),
+        (lambda: replace(MODEL, basis=Basis(np.eye(4), 0)), "basis[=:]"),
+        (lambda: replace(MODEL, inputs=Scaling.identity(2)), "inputs[=:]"),
+        (lambda: replace(MODEL, outputs=Scaling.identity(1)), "outputs[=:]"),
         (
             lambda: LinearModel(Reservoir(np.eye(4), np.ones((1, 4))), np.ones((5, 2)), True, False,
                                 Basis(np.eye(4), 4)),
-            "basis=",
+            "basis[=:]",
         ),
-        (lambda: MODEL.stream(State(np.ones(4) * 1j, np.ones(2))), "state="),
-        (lambda: MODEL.stream(State(["1"] * 4, np.ones(2))), "state="),
+        (lambda: MODEL.stream(State(np.ones(4) * 1j, np.ones(2))), "state[=:]"),
+        (lambda: MODEL.stream(State(["1"] * 4, np.ones(2))), "state[=:]"),
     ],
 )  # fmt: skip
 def test_inconsistent_parts(make, words):
@@ -102,7 +102,7 @@ def test_inconsistent_parts(make, words):
 )
 def test_inconsistent_evidence(change):
     EVIDENCE.check()
-    with pytest.raises(ValueError, match=f"{next(iter(change))}="):
+    with pytest.raises(ValueError, match=f"Invalid {next(iter(change))}"):
         replace(EVIDENCE, **change).check()
 
 
@@ -110,14 +110,14 @@ def test_inconsistent_evidence(change):
 @pytest.mark.parametrize("kind", [Gram, Triangle])
 def test_stored_statistics_with_invalid_rows(kind, rows):
     _, arrays, values = schema.pack(kind.empty(3, 2))
-    with pytest.raises(ValueError, match="rows="):
+    with pytest.raises(ValueError, match=r"rows[=:]"):
         schema.unpack(kind, arrays, values | {"rows": rows})
 
 
 @pytest.mark.parametrize("ridge", [-1.0, np.nan, True])
 def test_stored_evidence_with_an_invalid_ridge(ridge):
     _, arrays, values = schema.pack(EVIDENCE)
-    with pytest.raises(ValueError, match="ridge="):
+    with pytest.raises(ValueError, match=r"ridge[=:]"):
         schema.unpack(GroupEvidence, arrays, values | {"ridge": ridge})
 
 
@@ -138,7 +138,7 @@ def test_learner_with_arrays_of_other_shapes_than_the_model(name, shape):
         ({"ridge": True}, "ridge=True"),
         ({"forgetting": True}, "forgetting=True"),
         ({"training_state": TRAINING_STATE._replace(R=np.ones((5, 5)))}, "R.* an upper triangle"),
-        ({"penalty": Penalty(4)}, "penalty="),
+        ({"penalty": Penalty(4)}, "penalty[=:]"),
     ],
 )
 def test_learner_with_invalid_numbers(change, words):
@@ -151,10 +151,10 @@ def test_learner_with_invalid_numbers(change, words):
 @pytest.mark.parametrize("count", [-1, 1.5, True, 2**70])
 def test_stored_learner_with_invalid_counts(count):
     _, arrays, values = schema.pack(Learner(MODEL, TRAINING_STATE, Penalty(5), 1.0))
-    with pytest.raises(ValueError, match="warmup="):
+    with pytest.raises(ValueError, match=r"warmup[=:]"):
         schema.unpack(Learner, dict(arrays), values | {"warmup": count})
     values["training_state"]["rows"] = count
-    with pytest.raises(ValueError, match="rows="):
+    with pytest.raises(ValueError, match=r"rows[=:]"):
         schema.unpack(Learner, arrays, values)
 
 

@@ -90,9 +90,9 @@ def test_series_may_have_no_rows_or_columns():
         (np.array([["a", "b"]]), "real numbers"),
         (np.array([[None, 1.0]]), "NaN in row 0, column 0"),
         (np.array([["2020-01-01"]], dtype="datetime64[D]"), "real numbers"),
-        (np.array([[1.0, np.nan]]), "NaN in row 0, column 1>.*finite.*gaps"),
-        (np.array([[1.0, np.inf]]), "infinity in row 0, column 1>.*finite"),
-        ([ONE, ONE * np.nan], "NaN in row 0, column 0 of series 1>.*finite"),
+        (np.array([[1.0, np.nan]]), "NaN in row 0, column 1;.*finite.*gaps"),
+        (np.array([[1.0, np.inf]]), "infinity in row 0, column 1;.*finite"),
+        ([ONE, ONE * np.nan], "NaN in row 0, column 0 of series 1;.*finite"),
         (np.ones((5, 3)), "2 columns"),
         ([ONE, np.ones((5, 3))], "2 columns"),
         ([ONE, np.ones(5)], "2-D"),
@@ -105,7 +105,7 @@ def test_invalid_series(X, message):
 
 
 def test_errors_name_the_argument():
-    with pytest.raises(ValueError, match="y_previous="):
+    with pytest.raises(ValueError, match=r"y_previous[=:]"):
         as_rows(np.ones(3), "y_previous")
 
 
@@ -146,7 +146,7 @@ def test_outputs(y, like, shapes, flat):
     ],
 )
 def test_outputs_that_do_not_match_the_inputs(y, like):
-    with pytest.raises(ValueError, match="y="):
+    with pytest.raises(ValueError, match=r"y[=:]"):
         unpack_outputs(y, "y", Container(like))
 
 

@@ -174,7 +174,7 @@ def test_parameters_that_cannot_be_stored_cause_a_warning(kind, options, name, t
 )
 def test_invalid_parameters_are_not_saved(name, value, tmp_path):
     esn = LinearESN(20, seed=0).fit(X, Y).set_params(**{name: value})
-    with pytest.raises(ValueError, match=f"{name}="):
+    with pytest.raises(ValueError, match=f"Invalid {name}"):
         esn.save(tmp_path / "model")
     assert os.listdir(tmp_path) == []
 
@@ -581,9 +581,7 @@ def test_missing_file(tmp_path):
 
 @pytest.mark.parametrize("path", [3, None, b"model", ["model"]])
 def test_invalid_path(path):
-    with pytest.raises(
-        ValueError, match=r"path.* expected the path of a file that save\(\) wrote"
-    ):
+    with pytest.raises(ValueError, match=r"path.* expected the path of a file that save\(\) wrote"):
         ee.load(path)
 
 
@@ -746,7 +744,7 @@ def test_weights_of_statistics_must_equal_the_readout(tmp_path, options, value):
     esn = LinearESN(8, ridge=1e-3, seed=0, **options).fit(TWO[:-1], TWO[1:])
     esn.save(path, statistics=True)
     with_new_digest(path, lambda values, tensors: tensors["evidence.weights"].fill(value))
-    with pytest.raises(StorageError, match=r"is damaged: weights="):
+    with pytest.raises(StorageError, match=r"is damaged: Invalid weights"):
         ee.load(path)
     esn.partial_fit(TWO[:-1], TWO[1:]).save(path, statistics=True)
     assert np.array_equal(ee.load(path).predict(TWO), esn.predict(TWO))

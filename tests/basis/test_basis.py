@@ -183,12 +183,12 @@ def test_basis_cannot_be_changed():
 @pytest.mark.parametrize(
     ("Q", "n_real", "message"),
     [
-        (np.ones((2, 3)), 2, "Q="),
-        (np.ones(3), 3, "Q="),
-        (np.ones((0, 0)), 0, "Q="),
-        (np.eye(3), 2, "n_real, block="),
-        (np.eye(3), -1, "n_real, block="),
-        (np.eye(3), 5, "n_real, block="),
+        (np.ones((2, 3)), 2, "Q[=:]"),
+        (np.ones(3), 3, "Q[=:]"),
+        (np.ones((0, 0)), 0, "Q[=:]"),
+        (np.eye(3), 2, "n_real, block[=:]"),
+        (np.eye(3), -1, "n_real, block[=:]"),
+        (np.eye(3), 5, "n_real, block[=:]"),
     ],
 )
 def test_basis_rejects_invalid_arguments(Q, n_real, message):

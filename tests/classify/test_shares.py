@@ -166,16 +166,16 @@ def test_mixes_are_few_signed_channels_of_unit_norm():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (dict(thresholds=np.zeros((3, 5, 8), np.float32)), "thresholds="),
-        (dict(thresholds=np.zeros((4, 5, 7), np.float32)), "thresholds="),
-        (dict(thresholds=np.zeros((4, 0, 8), np.float32)), "thresholds="),
+        (dict(thresholds=np.zeros((3, 5, 8), np.float32)), "thresholds[=:]"),
+        (dict(thresholds=np.zeros((4, 5, 7), np.float32)), "thresholds[=:]"),
+        (dict(thresholds=np.zeros((4, 0, 8), np.float32)), "thresholds[=:]"),
         (dict(thresholds=np.zeros((4, 5, 8))), "float32"),
-        (dict(mixes=np.ones((2, 3, 1), np.float32)), "mixes="),
-        (dict(mixes=np.full((2, 4, 1), 2, np.float32)), "mixes="),
-        (dict(grid=(np.ones(2), np.ones((2, 2)))), "frequencies="),
-        (dict(grid=(np.ones(2), np.full((3, 2), 0.1))), "frequencies="),
-        (dict(grid=(np.array([1, 1e10]), np.full((2, 2), 0.1))), "frequencies="),
-        (dict(grid=(np.ones(0), np.ones((0, 2)))), "frequencies="),
+        (dict(mixes=np.ones((2, 3, 1), np.float32)), "mixes[=:]"),
+        (dict(mixes=np.full((2, 4, 1), 2, np.float32)), "mixes[=:]"),
+        (dict(grid=(np.ones(2), np.ones((2, 2)))), "frequencies[=:]"),
+        (dict(grid=(np.ones(2), np.full((3, 2), 0.1))), "frequencies[=:]"),
+        (dict(grid=(np.array([1, 1e10]), np.full((2, 2), 0.1))), "frequencies[=:]"),
+        (dict(grid=(np.ones(0), np.ones((0, 2)))), "frequencies[=:]"),
     ],
 )
 def test_parts_of_pooled_modes_are_checked(change, words):

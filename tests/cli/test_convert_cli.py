@@ -103,7 +103,7 @@ def test_errors_are_one_line(source, tmp_path, arrays):
     assert_refused(invoke(tmp_path / "nothing.npz"), "There is no file")
     assert_refused(invoke(source, "--out", tmp_path / "no" / "folder.safetensors"), "no folder")
     assert_refused(invoke(source, "--lr", "2"), "lr=2.0")
-    assert_refused(invoke(source, "--output-to-readout"), "W_out=", "rows")
+    assert_refused(invoke(source, "--output-to-readout"), "Invalid W_out", "rows")
     wrong = tmp_path / "wrong.npz"
     np.savez(wrong, W=arrays["W"], Win=arrays["W_in"])
     assert_refused(invoke(wrong), "W_in", "Expected")

@@ -61,16 +61,18 @@ def test_invalid_value_is_reported_with_its_shard_and_row(bad):
     u, y = X.copy(), Y.copy()
     u[777, 0] = bad
     which = "(NaN|infinity)"
-    refused(rf"X: got {which} in row 777 \(row 177 of shard 2\), column 0", cut(u, 300), cut(Y, 300))
+    refused(
+        rf"X: got {which} in row 777 \(row 177 of shard 2\), column 0", cut(u, 300), cut(Y, 300)
+    )
     y[901, 1] = bad
     refused(rf"y: got {which} in row 901 \(row 1 of shard 3\), column 1", cut(X, 300), cut(y, 300))
     several = [cut(X, 500), cut(u, 300)], [cut(Y, 500), cut(Y, 300)]
     refused(r"row 777 \(row 177 of shard 5 of series 1\), column 0", *several)
     late = [delayed(X), delayed(u)], [delayed(Y), delayed(Y)]
     refused(r"row 777 \(row 777 of shard 1 of series 1\), column 0", *late)
-    with pytest.raises(ValueError, match=r"in row 777 \(row 177 of shard 2\), column 0>"):
+    with pytest.raises(ValueError, match=r"in row 777 \(row 177 of shard 2\), column 0;"):
         predict(esn().fit(X, Y), cut(u[:900], 300)).compute()
-    with pytest.raises(ValueError, match=r"in row 777 \(row 177 of shard 2\), column 0>"):
+    with pytest.raises(ValueError, match=r"in row 777 \(row 177 of shard 2\), column 0;"):
         predict(esn().fit(X, Y), cut(u, 300))[-1].compute()
 
 

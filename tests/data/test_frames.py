@@ -345,7 +345,7 @@ def test_invalid_series(y, words):
     with pytest.raises((ValueError, TypeError)) as caught:
         read(y)
     assert words in str(caught.value)
-    assert "y=" in str(caught.value)
+    assert "Invalid y" in str(caught.value)
 
 
 def test_series_with_another_frequency():
@@ -633,7 +633,7 @@ def test_new_rows_that_do_not_follow(hold, rows, words):
     panel = read(hold(DAYS[:20]))
     with pytest.raises(ValueError) as caught:
         panel.follow(hold(rows))
-    assert "y_new=" in str(caught.value)
+    assert "Invalid y_new" in str(caught.value)
     assert all(word in str(caught.value) for word in words)
 
 

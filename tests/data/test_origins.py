@@ -22,7 +22,7 @@ RAGGED = read([np.arange(30.0), np.arange(12.0)])
 def test_origins_are_evenly_spaced_at_the_end(T, horizon, count):
     panel = read(np.arange(float(T)))
     if horizon + count > T:
-        with pytest.raises(ValueError, match="origins="):
+        with pytest.raises(ValueError, match=r"origins[=:]"):
             origins(panel, count, horizon)
         return
     (rows,) = origins(panel, count, horizon)
@@ -78,7 +78,7 @@ def test_invalid_origins(panel, given, words):
     with pytest.raises(ValueError) as caught:
         origins(panel, given, 4)
     assert words in str(caught.value)
-    assert "origins=" in str(caught.value)
+    assert "Invalid origins" in str(caught.value)
 
 
 def test_number_of_rows_after_an_origin():

@@ -222,7 +222,7 @@ def delayed(steps):
         (lambda: trained(reservoir(activation=np.sin) >> nodes.Ridge(1.0)), "activation sin"),
         (lambda: reservoir() >> nodes.Ridge(), "Reservoir, no weights yet.*Train"),
         (lambda: reservoir(), "Reservoir, no weights yet"),
-        (lambda: nodes.Ridge(), "Ridge>.*expected a trained linear network"),
+        (lambda: nodes.Ridge(), "Ridge; expected a trained linear network"),
         (lambda: trained(reservoir(name="one") >> reservoir(name="two") >> nodes.Ridge(1.0)),
          "reservoirs: Reservoir 'one', Reservoir 'two'.*exactly one"),
         (lambda: trained(nodes.ES2N(N, activation="identity") >> nodes.Ridge(1.0)), "ES2N"),

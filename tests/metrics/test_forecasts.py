@@ -189,8 +189,8 @@ def test_missing_values_are_ignored(metric):
         ([1.0, 2.0], [1.0], r"shape \(1,\).*\(2,\), as y"),
         ([], [], r"y: got shape \(0,\).*not empty"),
         (["a"], [1.0], r"y=\['a'\].*real numbers"),
-        ([1j], [1.0], r"y=\[1j\] .*real numbers"),
-        ([1.0], ["a"], r"=\['a'\] .*real numbers"),
+        ([1j], [1.0], r"y=\[1j\].*real numbers"),
+        ([1.0], ["a"], r"=\['a'\].*real numbers"),
         (np.zeros((1, 1, 1, 1)), np.zeros((1, 1, 1, 1)), r"y.*at least one observation"),
     ],
 )

@@ -89,5 +89,5 @@ def test_unsupported_arguments_of_many_forecasts():
 def test_unsupported_arguments_of_many_intervals(name, value):
     esn, X = fitted(1)
     value = esn.final_state_ if name == "state" else value
-    with pytest.raises(ValueError, match=f"{name}="):
+    with pytest.raises(ValueError, match=f"Invalid {name}"):
         esn.forecast(5, context=[X[:99], X[50:]], interval=0.9, **{name: value})

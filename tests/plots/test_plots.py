@@ -181,7 +181,7 @@ def test_perfect_prediction_can_be_drawn(tmp_path):
     ("truth", "guess"), [(np.ones(5), np.ones(6)), (np.ones((5, 1, 1)), np.ones(5)), ([], [])]
 )
 def test_prediction_shapes(truth, guess):
-    with pytest.raises(ValueError, match="^Invalid "):
+    with pytest.raises(ValueError, match=r"^Invalid "):
         plots.prediction(truth, guess)
 
 

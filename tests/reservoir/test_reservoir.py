@@ -33,23 +33,23 @@ def weights(reservoir):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"sr": -1}, "sr="),
-        ({"sr": np.nan}, "sr="),
-        ({"sr": "0.9"}, "sr="),
+        ({"sr": -1}, "sr[=:]"),
+        ({"sr": np.nan}, "sr[=:]"),
+        ({"sr": "0.9"}, "sr[=:]"),
         ({"lr": 0}, r"lr.*\]0, 1\]"),
-        ({"lr": 1.1}, "lr="),
-        ({"lr": np.nan}, "lr="),
-        ({"lr": [0.5, 0.5]}, "lr="),
-        ({"lr": "0.5"}, "lr="),
+        ({"lr": 1.1}, "lr[=:]"),
+        ({"lr": np.nan}, "lr[=:]"),
+        ({"lr": [0.5, 0.5]}, "lr[=:]"),
+        ({"lr": "0.5"}, "lr[=:]"),
         ({"basis": "eigne"}, "Unknown basis='eigne'.*Did you mean 'eigen'"),
-        ({"input_connectivity": 0}, "input_connectivity="),
-        ({"input_connectivity": 1.5}, "input_connectivity="),
-        ({"rc_connectivity": 0}, "rc_connectivity="),
-        ({"rc_connectivity": None}, "rc_connectivity="),
-        ({"fb_scaling": np.inf}, "fb_scaling="),
-        ({"fb_scaling": "1"}, "fb_scaling="),
+        ({"input_connectivity": 0}, "input_connectivity[=:]"),
+        ({"input_connectivity": 1.5}, "input_connectivity[=:]"),
+        ({"rc_connectivity": 0}, "rc_connectivity[=:]"),
+        ({"rc_connectivity": None}, "rc_connectivity[=:]"),
+        ({"fb_scaling": np.inf}, "fb_scaling[=:]"),
+        ({"fb_scaling": "1"}, "fb_scaling[=:]"),
         ({"dtype": "float16"}, "Unknown dtype='float16'"),
-        ({"dtype": "int64"}, "dtype="),
+        ({"dtype": "int64"}, "dtype[=:]"),
     ],
 )
 def test_recipe_rejects_invalid_options(options, message):
@@ -60,10 +60,10 @@ def test_recipe_rejects_invalid_options(options, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"units": 0}, "units="),
-        ({"units": 10.0}, "units="),
-        ({"units": True}, "units="),
-        ({"units": 0, "spectrum": "matrix"}, "units="),
+        ({"units": 0}, "units[=:]"),
+        ({"units": 10.0}, "units[=:]"),
+        ({"units": True}, "units[=:]"),
+        ({"units": 0, "spectrum": "matrix"}, "units[=:]"),
         ({"spectrum": "goldn"}, "Unknown spectrum='goldn'.*Did you mean 'golden'"),
         ({"spectrum": "matrx"}, "Did you mean 'matrix'"),
         ({"spectrum": np.ones((2, 3))}, "spectrum.*square"),
@@ -71,11 +71,11 @@ def test_recipe_rejects_invalid_options(options, message):
         ({"spectrum": [1j]}, "conjugat"),
         ({"spectrum": lambda n, sr, seed: np.ones(n)}, "expected a Spectrum of"),
         ({"spectrum": None}, "spectrum=None"),
-        ({"spectrum": 3.0}, "spectrum="),
+        ({"spectrum": 3.0}, "spectrum[=:]"),
         ({"input_scaling": [1.0, 2.0, 3.0]}, "one for each of 2 features"),
-        ({"input_scaling": [[1.0, 2.0]]}, "input_scaling="),
+        ({"input_scaling": [[1.0, 2.0]]}, "input_scaling[=:]"),
         ({"input_scaling": np.nan}, "input_scaling.*finite"),
-        ({"input_scaling": "big"}, "input_scaling="),
+        ({"input_scaling": "big"}, "input_scaling[=:]"),
     ],
 )
 def test_draw_rejects_invalid_options(options, message):
@@ -85,7 +85,7 @@ def test_draw_rejects_invalid_options(options, message):
 
 @pytest.mark.parametrize("seed", [-1, 0.5, "x"])
 def test_draw_rejects_invalid_seeds(seed):
-    with pytest.raises(ValueError, match="seed="):
+    with pytest.raises(ValueError, match=r"seed[=:]"):
         draw(Recipe(), 1, seed=seed)
 
 
@@ -164,7 +164,7 @@ def test_scan_writes_into_out():
 )
 def test_reservoir_rejects_inconsistent_shapes(part, shape):
     parts = {"W_in": np.ones((1, 3)), part: np.ones(shape)}
-    with pytest.raises(ValueError, match=f"{part}="):
+    with pytest.raises(ValueError, match=f"Invalid {part}"):
         Reservoir(Spectrum([0.1, 0.2, 0.3]), **parts)
 
 

@@ -428,4 +428,4 @@ def test_same_seed_gives_the_same_series(draw):
 def test_error_names_the_invalid_argument(argument, call):
     with pytest.raises(ValueError, match="expected") as caught:
         call()
-    assert f"{argument}=" in str(caught.value)
+    assert f"Invalid {argument}" in str(caught.value)

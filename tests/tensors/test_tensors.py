@@ -171,7 +171,9 @@ def test_two_devices_are_rejected(series):
     X = torch.from_numpy(series)
     elsewhere = torch.empty(X.shape, dtype=X.dtype, device="meta")
     esn = ee.LinearESN(20, seed=0)
-    refused(lambda: esn.fit(X, elsewhere), "y: got tensor on meta", "on cpu, as X", "y.to(X.device)")
+    refused(
+        lambda: esn.fit(X, elsewhere), "y: got tensor on meta", "on cpu, as X", "y.to(X.device)"
+    )
     refused(lambda: esn.fit([X, elsewhere], [X, X]), "X[1]: got tensor on meta")
 
 

@@ -359,7 +359,9 @@ def test_infinity_is_never_missing(value):
     y = WHOLE.copy()
     y[7, 1] = value
     for call in (network().fit, network().fit(X, WHOLE).partial_fit, network().fit(X, WHOLE).score):
-        with pytest.raises(ValueError, match=r"y: got -?infinity in row 7, column 1.*drop the gaps"):
+        with pytest.raises(
+            ValueError, match=r"y: got -?infinity in row 7, column 1.*drop the gaps"
+        ):
             call(X, y)
     with pytest.raises(ValueError, match=r"X: got NaN in row 7, column 1"):
         network().fit(np.where(np.isinf(y[:, :2]), np.nan, X), WHOLE)

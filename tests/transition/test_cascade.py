@@ -123,7 +123,7 @@ def test_inconsistent_parts_are_rejected():
         (np.ones(2), np.ones((2, 2))),
         (np.full((2, 2), np.nan), np.ones((2, 2))),
     ):
-        with pytest.raises(ValueError, match="^Invalid "):
+        with pytest.raises(ValueError, match=r"^Invalid "):
             Cascade(block, coupling, modes)
     with pytest.raises(ValueError, match=r"n_real, block=\(0, 9\)"):
         Basis(np.eye(4), 0, 9)
