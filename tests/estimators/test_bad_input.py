@@ -454,7 +454,7 @@ def test_fewer_rows_than_units_with_a_small_ridge_cause_a_warning(rows, units, r
     assert len(caught) == few
     for warning in caught:
         assert warning.category is IllConditionedWarning
-        assert f"{rows} training rows for {units + 1} weights" in str(warning.message)
+        assert f"{units + 1} weights for {rows} training rows" in str(warning.message)
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # partial_fit may start with few rows
         LinearESN(units, ridge=ridge, warmup=30, seed=0).partial_fit(x, y)
@@ -639,7 +639,7 @@ def test_frames_of_other_libraries():
 
 
 def test_columns_of_y_in_score(open_model):
-    with pytest.raises(ValueError, match=r"y: got 1 columns; expected 2, as in fit"):
+    with pytest.raises(ValueError, match=r"y: got 1 column; expected 2 columns, as passed to fit"):
         open_model.score(X, Y)
 
 
@@ -657,7 +657,7 @@ def test_out():
     for out in wrong:
         with pytest.raises(ValueError, match=r"out.*contiguous float64 .*shape \(60, 10\)"):
             estimator.transform(X, out=out)
-    with pytest.raises(ValueError, match=r"out.*for a single series"):
+    with pytest.raises(ValueError, match=r"out.*only for a single series"):
         estimator.transform([X, X], out=np.empty((T, 10)))
 
 
@@ -960,7 +960,7 @@ def test_overflow_of_closed_loops_is_explained():
 
 @pytest.mark.parametrize("kind", BOTH)
 def test_growth_causes_a_warning(kind):
-    with pytest.warns(UnstableWarning, match=r"radius is 1\.5 > 1: .*10\^18 over 100 .*Lower sr"):
+    with pytest.warns(UnstableWarning, match=r"radius is 1\.5 > 1, .*10\^18 over 100 .*Lower sr"):
         kind(10, sr=1.5, seed=0).fit(LONG[:100], LONG[:100])
     with warnings.catch_warnings():
         warnings.simplefilter("error")

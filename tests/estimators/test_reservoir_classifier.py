@@ -360,9 +360,9 @@ def test_too_many_features():
 
 
 def test_other_number_of_channels():
-    with pytest.raises(ValueError, match=r"3 channel\(s\); expected 1 channel\(s\)"):
+    with pytest.raises(ValueError, match=r"3 channels; expected 1 channel, as passed to fit"):
         fitted().predict(X3)
-    with pytest.raises(ValueError, match=r"expected 3 channel\(s\), as in fit"):
+    with pytest.raises(ValueError, match=r"1 channel; expected 3 channels, as passed to fit"):
         fitted(X3, Y3).predict_proba(X)
 
 

@@ -167,7 +167,7 @@ def test_grid_collapses_scalings_and_ridges():
         (dict(y=None), "requires y"),
         (dict(validation=1.5), "validation=1.5"),
         (dict(validation=[(480, 900)]), "validation.*within"),
-        (dict(validation=[(20, 100)]), "blocks after training rows"),
+        (dict(validation=[(20, 100)]), "blocks after the training rows"),
         (dict(validation=["ab"]), "validation.*rows"),
         (dict(workers=0), "workers=0"),
         (dict(seeds=3), "seeds=3"),
@@ -221,7 +221,7 @@ def test_seeds_in_the_grid_and_no_seed():
 
 def test_overflowing_squares_rank_last(route):
     u = 1e160 * np.random.default_rng(0).normal(size=(900, 1))
-    with pytest.warns(UnstableWarning, match="no combination has a finite score"):
+    with pytest.warns(UnstableWarning, match="No combination has a finite score"):
         result = ee.search(ee.LinearESN(15, seed=0), {"sr": [0.5]}, u[:-1], u[1:], refit=False)
     assert np.isinf(result.errors).all()
 
@@ -229,7 +229,7 @@ def test_overflowing_squares_rank_last(route):
 def test_underflowing_squares_cause_a_warning(route):
     u, y = noise(900)
     estimator, grid = ee.LinearESN(15, seed=0), {"sr": [0.5, 0.9], "ridge": [1e-4, 1.0]}
-    with pytest.warns(UserWarning, match=r"every combination has a score of 0.*standardize=True"):
+    with pytest.warns(UserWarning, match=r"Every combination has a score of 0.*standardize=True"):
         ee.search(estimator, grid, u, 1e-200 * y, refit=False)
     expected = ee.search(estimator, grid, u, y, refit=False)
     actual = ee.search(estimator, grid, u, 2.0**-500 * y, refit=False)
@@ -518,7 +518,9 @@ def test_nan_score_ranks_last(monkeypatch):
 
 def test_only_nan_scores_raise_an_error(monkeypatch):
     not_a_number(monkeypatch, 0, 1)
-    with pytest.warns(UnstableWarning, match="no combination has a finite score: 2 of 2 are NaN"):
+    with pytest.warns(
+        UnstableWarning, match="No combination has a finite score: 2 of 2 scores are NaN"
+    ):
         ee.search(ee.LinearESN(5, seed=0), {"sr": [0.5, 0.9]}, X[:-1], X[1:], refit=False)
 
 

@@ -185,9 +185,9 @@ def test_missing_values_are_ignored(metric):
         (np.full(5, np.nan), np.zeros(5), r"y.*at least one observation"),
         ([1.0, np.inf], [1.0, 1.0], r"y: got NaN or infinity.*finite numbers"),
         ([1.0, np.nan], [1.0, np.nan], r"NaN or infinity.*finite numbers"),
-        ([1.0, 2.0], [[1.0], [2.0]], r"shape \(2, 1\).*\(2,\), as y"),
-        ([1.0, 2.0], [1.0], r"shape \(1,\).*\(2,\), as y"),
-        ([], [], r"y: got shape \(0,\).*not empty"),
+        ([1.0, 2.0], [[1.0], [2.0]], r"shape \(2, 1\).*\(2,\), as in y"),
+        ([1.0, 2.0], [1.0], r"shape \(1,\).*\(2,\), as in y"),
+        ([], [], r"y: got shape \(0,\).*non-empty"),
         (["a"], [1.0], r"y=\['a'\].*real numbers"),
         ([1j], [1.0], r"y=\[1j\].*real numbers"),
         ([1.0], ["a"], r"=\['a'\].*real numbers"),
@@ -202,13 +202,13 @@ def test_invalid_input(metric, y, forecast, message):
 @pytest.mark.parametrize("quantiles", [0, 1, [0.5, 1.0], [np.nan], [], "half", [[0.5]], None])
 def test_quantiles_are_probabilities(quantiles):
     for metric in (metrics.pinball, metrics.crps):
-        with pytest.raises(ValueError, match=r"quantiles.*probabilities in \]0, 1\["):
+        with pytest.raises(ValueError, match=r"quantiles.*a probability in \]0, 1\["):
             metric([1.0], [[1.0]], quantiles)
 
 
 @pytest.mark.parametrize("shape", [(5,), (5, 2), (2, 5), (1, 5, 3), (5, 3, 1)])
 def test_quantile_forecasts_have_a_quantile_axis(shape):
-    with pytest.raises(ValueError, match=r"quantile_forecasts: got shape.*\(5, 3\), as y"):
+    with pytest.raises(ValueError, match=r"quantile_forecasts: got shape.*\(5, 3\), as in y"):
         metrics.pinball(np.zeros(5), np.zeros(shape), LEVELS)
 
 
@@ -220,14 +220,14 @@ def test_crossed_bounds():
 @pytest.mark.parametrize(
     ("train", "season", "message"),
     [
-        ([1.0, 1.0, 1.0], 1, r"train: got a column without changes over 1 rows.*rmse"),
-        ([1.0, 2.0, 1.0, 2.0], 2, r"train: got a column without changes over 2 rows"),
-        ([1.0, np.nan, 2.0], 1, r"train: got a column without changes over 1 rows"),
-        ([1.0, 2.0], 2, r"season=2.*fewer rows than train, an int from 1 to 1"),
+        ([1.0, 1.0, 1.0], 1, r"train: got a column that does not change over season=1.*rmse"),
+        ([1.0, 2.0, 1.0, 2.0], 2, r"train: got a column that does not change over season=2"),
+        ([1.0, np.nan, 2.0], 1, r"train: got a column that does not change over season=1"),
+        ([1.0, 2.0], 2, r"season=2.*a period shorter than train, an int from 1 to 1"),
         ([1.0, 2.0], 0, r"season=0.*int from 1 to 1"),
         ([1.0, 2.0], 1.5, r"season=1.5.*int from 1 to 1"),
         ([1.0, 2.0], True, r"season=True.*int from 1 to 1"),
-        ([[1.0], [2.0]], 1, r"train: got shape \(2, 1\).*\(2,\), with the series and columns of y"),
+        ([[1.0], [2.0]], 1, r"train: got shape \(2, 1\).*\(2,\), with the same series and columns"),
         ([1.0, -np.inf], 1, "train: got NaN or infinity"),
     ],
 )
@@ -240,7 +240,7 @@ def test_constant_training_series_are_rejected():
     train = np.random.default_rng(0).normal(size=(3, 9, 2))
     train[2, :, 1] = 0.5
     y = np.zeros((3, 4, 2))
-    with pytest.raises(ValueError, match="a column without changes"):
+    with pytest.raises(ValueError, match="a column that does not change"):
         metrics.mase(y, y, train)
     with pytest.raises(ValueError, match=r"train: got shape \(2, 9, 2\).*\(3, 9, 2\)"):
         metrics.mase(y, y, train[:2])

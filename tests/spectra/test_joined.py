@@ -199,11 +199,11 @@ def test_unsupported_operands_of_addition(other):
         (lambda: joined(ring, 0.5), r"parts=\(.*0.5\).*law by name"),
         (lambda: joined("rings", "golden"), "Did you mean 'ring'"),
         (lambda: joined("ring", "golden", share=[1]), r"share=\[1\].*2 numbers > 0.*each law"),
-        (lambda: joined("ring", share="1"), "share='1'.*1 numbers > 0"),
+        (lambda: joined("ring", share="1"), "share='1'.*1 number > 0"),
         (lambda: joined("ring", "golden", share=[1, 0]), "share.*2 numbers > 0"),
         (lambda: joined("ring", "golden", share=[1, np.nan]), "share.*2 numbers > 0"),
-        (lambda: joined(ring(4), ring(5), share=[1, 1]), "share.*Spectra keep their size"),
-        (lambda: (ring(10) + log_ring)(10), "n=10.*at least 11, of which 10 are given.*units"),
+        (lambda: joined(ring(4), ring(5), share=[1, 1]), "share.*A Spectrum keeps its size"),
+        (lambda: (ring(10) + log_ring)(10), "n=10.*at least 11 units, of which 10 are given"),
         (lambda: joined("ring", "golden")(1), "n=1.*at least 2"),
         (lambda: (ring(10) + log_ring)(20.0), "n=20.0.*int"),
         (lambda: (ring(10) + (lambda n, sr, seed: [sr] * n))(12), r"<lambda>\(2\)=.*a Spectrum"),
@@ -240,7 +240,7 @@ def test_network_draws_from_a_joined_law():
 
 
 def test_given_part_uses_up_units():
-    with pytest.raises(ValueError, match=r"n=12.*at least 13.*raise units"):
+    with pytest.raises(ValueError, match=r"n=12.*at least 13.*increase units"):
         network().set_params(units=12).fit(X, Y)
 
 

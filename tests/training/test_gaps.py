@@ -231,7 +231,7 @@ def test_group_that_falls_back_does_so_again():
 def test_few_rows_of_one_output_cause_a_warning():
     y = WHOLE[:, :2].copy()
     y[30:, 1] = np.nan
-    with pytest.warns(IllConditionedWarning, match="15 training rows for 21 weights"):
+    with pytest.warns(IllConditionedWarning, match="21 weights for 15 training rows"):
         network(ridge=1e-8).fit(X, y)
 
 
@@ -316,7 +316,7 @@ def test_learner_continues_after_gaps():
 
 
 def test_partial_fit_after_gaps_is_rejected(tmp_path):
-    said = "statistics differ between outputs.*Fit again"
+    said = "statistics differ between outputs.*Fit the network again"
     esn = network().fit(X, MASKS["two groups"])
     before = esn.W_out_.copy()
     assert esn._fitted.evidence.single is None
@@ -330,7 +330,7 @@ def test_partial_fit_after_gaps_is_rejected(tmp_path):
     assert not list(tmp_path.iterdir())
     np.testing.assert_array_equal(esn.W_out_, before)
     shared = network().fit(X, WHOLE)
-    with pytest.raises(ValueError, match=r"y: got gaps at different rows.*Fit on all"):
+    with pytest.raises(ValueError, match=r"y: got gaps at different rows.*Use fit on all"):
         shared.partial_fit(X, MASKS["two groups"])
 
 
@@ -371,7 +371,7 @@ def test_infinity_is_never_missing(value):
 def test_drive_of_the_network_cannot_be_missing(option):
     y = WHOLE[:, 0].copy()
     y[9] = np.nan
-    message = r"y: got NaN in row 9.*feedback and output_to_readout need every y\(t−1\)"
+    message = r"y: got NaN in row 9.*feedback and output_to_readout require every y\(t−1\)"
     esn = network(**{option: True})
     with pytest.raises(ValueError, match=message):
         esn.fit(X, y)
@@ -386,14 +386,14 @@ def test_drive_of_the_network_cannot_be_missing(option):
 def test_column_without_any_values():
     y = WHOLE.copy()
     y[15:, 1] = np.nan
-    said = r"y: got nothing but NaN in column {}.*.*one observation in each column"
+    said = r"y: got only NaN in column {}.*.*one observation in each column"
     with pytest.raises(ValueError, match=said.format(1)):
         network().fit(X, y)
     with pytest.raises(ValueError, match=said.format("'b'")):
         network().fit(X, pd.DataFrame(y, columns=["a", "b", "c"]))
     with pytest.raises(ValueError, match=said.format("'b'")):
         network().fit([X, X], [pd.DataFrame(y, columns=["a", "b", "c"])] * 2)
-    with pytest.raises(ValueError, match="y: got nothing but NaN after the warmup"):
+    with pytest.raises(ValueError, match="y: got only NaN after the warmup"):
         network().fit(X, y[:, 1])
     esn = network().fit(X, WHOLE)
     with pytest.raises(ValueError, match=said.format(1)):
@@ -443,14 +443,14 @@ def test_search_scores_available_targets(mask, standardize):
 def test_search_without_targets_to_score_is_rejected():
     y = WHOLE.copy()
     y[:300, 1] = np.nan
-    with pytest.raises(ValueError, match=r"y: got nothing but NaN in column 1 before validation"):
+    with pytest.raises(ValueError, match=r"y: got only NaN in column 1 before the validation"):
         ee.search(network(), {"sr": [0.5]}, X, y, validation=[(300, T)])
     y = WHOLE.copy()
     y[300:] = np.nan
-    with pytest.raises(ValueError, match=r"y: got nothing but NaN in a block of validation"):
+    with pytest.raises(ValueError, match=r"y: got only NaN in a validation"):
         ee.search(network(), {"sr": [0.5]}, X, y, validation=[(300, T)])
     grid = {"missing": ["skip", "error"]}
     with pytest.raises(ValueError, match="missing='skip'"):
         ee.search(network(), grid, X, MASKS["one"])
-    with pytest.raises(ValueError, match=r"output_to_readout need every y\(t−1\)"):
+    with pytest.raises(ValueError, match=r"output_to_readout require every y\(t−1\)"):
         ee.search(network(), {"output_to_readout": [False, True]}, X, MASKS["one"])

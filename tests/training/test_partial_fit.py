@@ -328,7 +328,7 @@ def test_singular_system_warns_and_keeps_the_minimum_norm():
     ("call", "message"),
     [
         (lambda e: e.partial_fit(X[:, :1], Y), "features"),
-        (lambda e: e.partial_fit(X, Y[:, :1]), "y.*2, as in fit"),
+        (lambda e: e.partial_fit(X, Y[:, :1]), "y.*2 columns, as passed to fit"),
         (lambda e: e.partial_fit(X, Y[:-1]), "inconsistent lengths"),
         (lambda e: e.partial_fit(X[:10], Y[:10]), "warmup"),
         (lambda e: e.partial_fit(X, np.full_like(Y, np.nan)), "NaN"),
@@ -357,7 +357,7 @@ def test_statistics_are_saved_on_request(solver, penalty, tmp_path):
     esn = network(solver=solver, penalty=penalty, penalize_bias=False).fit(X[A], Y[A])
     esn.save(path)
     small = path.stat().st_size
-    with pytest.raises(ValueError, match=r"statistics=True.*Fit again"):
+    with pytest.raises(ValueError, match=r"statistics=True.*Fit the network again"):
         ee.load(path).partial_fit(X[B], Y[B])
     with pytest.raises(ValueError, match="statistics=True"):
         ee.load(path).save(path, statistics=True)

@@ -50,7 +50,9 @@ class LinearClassifier:
         check_floats(self.intercept, "intercept", K)
         check_floats(self.scale, "scale", F)
         if not SHARPNESS[0] <= self.sharpness <= SHARPNESS[1]:
-            raise bad_argument("sharpness", self.sharpness, f"a number in {list(SHARPNESS)}")
+            raise bad_argument(
+                "sharpness", self.sharpness, f"a number from {SHARPNESS[0]:g} to {SHARPNESS[1]:g}"
+            )
 
     @property
     def classes(self) -> int:

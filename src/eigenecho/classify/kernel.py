@@ -79,7 +79,7 @@ def make_bank(rates: Array, phases: int, mixes: Array) -> Bank:
 def _mix(series, first, steps, bank, a, u):
     """Write the inputs of the block of lanes that starts at lane ``a`` to the rows of ``u``.
 
-    Row s holds the inputs of step ``first`` + s.
+    Row s contains the inputs of step ``first`` + s.
     """
     T, D = series.shape
     turn = min(max(bank.turn - a, 0), LANES)
@@ -100,9 +100,9 @@ def _mix(series, first, steps, bank, a, u):
 
 @jit(fastmath=False)
 def _begin(series, bank, a, u, states):
-    """Initialise the last states of the lanes, starting at lane ``a``, to the steady state.
+    """Initialise the last states of the block of lanes that starts at lane ``a``.
 
-    This is the steady state for the first value of the series.
+    They are the steady state for the first value of the series.
     """
     _mix(series, 0, 1, bank, a, u)
     states[:] = 0

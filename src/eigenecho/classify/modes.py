@@ -44,11 +44,12 @@ class ModeGrid:
     def __post_init__(self) -> None:
         tau, frequencies = self.time_constants, self.frequencies
         if tau.ndim != 1 or frequencies.ndim != 2 or len(frequencies) != len(tau) or not self.size:
-            got = Words(f"shapes {tau.shape}, {frequencies.shape}")
-            raise bad_argument("time_constants, frequencies", got, "shapes (A,), (A, B)")
+            got = Words(f"shapes {tau.shape} and {frequencies.shape}")
+            raise bad_argument("time_constants, frequencies", got, "shapes (A,) and (A, B)")
         if tau.min() < SHORTEST or tau.max() > MOST_STEPS or frequencies.max() > HIGHEST:
-            bounds = f"from {SHORTEST:g} to {MOST_STEPS:g} steps, and up to {HIGHEST} cycles"
-            raise bad_argument("time_constants, frequencies", Words("other numbers"), bounds)
+            got = Words("numbers out of range")
+            bounds = f"{SHORTEST:g} to {MOST_STEPS:g} steps, and at most {HIGHEST} cycles per step"
+            raise bad_argument("time_constants, frequencies", got, bounds)
 
     @classmethod
     def of(cls, time_constants: int, frequencies: int, length: float) -> ModeGrid:

@@ -52,13 +52,13 @@ weights are too narrow by 5% or more."""
 
 @dataclass(frozen=True, eq=False)
 class FittedNetwork:
-    """A trained network with the results of its training.
+    """A trained network with its training results.
 
-    ``final_state`` is the state at the end of the last series. ``flat`` is True if targets were
-    1-D, and ``target`` is their kind as in ``validation.target_kind``. ``drawn`` contains the
-    eigenvalues before the leak; for a matrix, it is None until they are needed. ``output_names``
-    contains the names of the targets. A file without evidence contains the noise and log density
-    computed from it (``stored_noise``, ``stored_log_density``) and the degrees of freedom of the
+    ``final_state`` is the state at the end of the last series. ``flat`` is True if the targets were
+    1-D, and ``target`` is their kind, as returned by ``validation.target_kind``. ``drawn`` contains
+    the eigenvalues before the leak, or None for a matrix. ``output_names`` contains the names of
+    the targets. A file without evidence contains three values computed from it instead: the noise
+    (``stored_noise``), the log density (``stored_log_density``) and the degrees of freedom of the
     readout per training row (``freedom_per_row``).
     """
 
@@ -80,9 +80,10 @@ class FittedNetwork:
     def of(
         cls, problem: AbstractProblem, trained: TrainedReadout, last: Array, **details: Any
     ) -> Self:
-        """Return the network for a problem, its solution and the last target in the original units.
+        """Return the network for a problem and its solution.
 
-        A missing last target is replaced by the output of the model.
+        ``last`` is the last target in the original units. The output of the model replaces it where
+        it is missing.
         """
         evidence = trained.evidence
         model = LinearModel.of(problem, evidence.weights)
@@ -98,7 +99,7 @@ class FittedNetwork:
         return replace(fitted, stored_log_density=fitted._in_units(trained.log_density))
 
     def __getstate__(self) -> dict[str, Any]:
-        # Cached properties may be on a device.
+        # Cached properties are dropped, because they may be on a device.
         return {part.name: getattr(self, part.name) for part in fields(self)}
 
     def attach_to(self, estimator: Any) -> None:
@@ -151,10 +152,10 @@ class FittedNetwork:
         return closed_loop_radius(self.model)
 
     def reduced(self, units: int | None, tol: float | None, data: Any) -> FittedNetwork:
-        """Return the network with fewer modes, weighted by the training rows if ``data`` is None.
+        """Return the network with fewer modes; without ``data``, training rows weight the errors.
 
-        The final state and the noise are kept. The evidence is dropped, because it refers to the
-        states of the original network.
+        The noise is kept and the final state is converted. The evidence is dropped, because it
+        refers to the states of the original network.
         """
         self.model.need_states("Reduction")
         group = None if self.evidence is None else self.evidence.single
@@ -175,27 +176,24 @@ class FittedNetwork:
     def _knows_noise(self) -> bool:
         return self.stored_noise is not None or self.evidence is not None
 
-    def need_evidence(self) -> GroupEvidence:
-        """Return the evidence of all outputs in NumPy arrays, or raise if there is none."""
-        return self.need_single().on_host
-
     def _need_evidence(self) -> Evidence:
         """Return the evidence, or raise if there is none."""
         if self.evidence is None:
             raise ValueError(
-                "The training statistics are not available: files contain them after save(path, "
-                "statistics=True), and reduced networks have none. Fit again to train further, or "
-                "use model_.learner(ridge)."
+                "The training statistics are not available. Reduced networks have none, and files "
+                "contain them only if they were written by save(path, statistics=True). Fit the "
+                "network again to train it further, or use model_.learner(ridge)."
             )
         return self.evidence
 
     def need_single(self) -> GroupEvidence:
-        """Return the evidence of all outputs together, or raise if there is none."""
+        """Return the evidence that all outputs share, or raise if there is none."""
         single = self._need_evidence().single
         if single is None:
             raise ValueError(
-                "The training statistics differ between outputs, which were missing at different "
-                "rows. Fit again to train further, or use model_.learner(ridge)."
+                "The training statistics differ between outputs, because their missing values are "
+                "at different rows. Fit the network again on all rows, or use "
+                "model_.learner(ridge)."
             )
         return single
 
@@ -205,7 +203,7 @@ class FittedNetwork:
         if self.posterior is None:
             raise ValueError(
                 f"The training rows and ridge={self.ridge:g} do not determine the weights, so "
-                "their uncertainty is unknown. Fit with a larger ridge, or ridge='auto'."
+                "their uncertainty is unknown. Use a larger ridge, or ridge='auto'."
             )
         return self.posterior
 
@@ -222,8 +220,8 @@ class FittedNetwork:
         # Separate warnings cover a single row and a ridge of 0.
         if 1 < rows < weights and group.ridge > 0 and group.freedom > OVERFITTED * rows:
             warn(
-                f"{rows} training rows for {weights} weights, and ridge={group.ridge:g} leaves "
-                f"{group.freedom:.0f} degrees of freedom: the readout is overfitted. {REMEDY}",
+                f"The readout is overfitted: it has {weights} weights for {rows} training rows, "
+                f"and {group.freedom:.0f} degrees of freedom with ridge={group.ridge:g}. {REMEDY}",
                 IllConditionedWarning,
             )
 
@@ -233,20 +231,20 @@ class FittedNetwork:
         freedom = max(self._freedom, default=0.0)
         if freedom > limit:
             warn(
-                f"the readout has {freedom:.2f} degrees of freedom per training row: "
-                f"prediction intervals are too narrow. {REMEDY}",
+                "The prediction intervals are too narrow, because the readout has "
+                f"{freedom:.2f} degrees of freedom per training row. {REMEDY}",
                 IllConditionedWarning,
             )
         elif self.evidence is None and (self.freedom_per_row or 0.0) > UNCERTAIN:
             warn(
-                "prediction intervals are too narrow: they do not include the uncertainty of the "
-                "weights, which is not available in reduced networks, and in files only after "
-                "save(path, statistics=True).",
+                "The prediction intervals are too narrow, because they do not include the "
+                "uncertainty of the weights. Reduced networks do not store it, and files contain "
+                "it only if they were written by save(path, statistics=True).",
                 IllConditionedWarning,
             )
 
     def without_evidence(self) -> FittedNetwork:
-        """Return the network with the values that replace the evidence in a file."""
+        """Return the network with the values that a file contains instead of the evidence."""
         density = self.stored_log_density
         if density is None and "log_density" in vars(self):  # it has been computed
             density = self.log_density

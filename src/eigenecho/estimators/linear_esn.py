@@ -65,8 +65,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         "noisy_golden", "sim", "ring", "log_ring", "time_constants") samples them directly;
         "matrix" draws a random W and diagonalises it. Eigenvalues (a Spectrum or a list) and a
         square matrix are used without changes, and ``units``, ``sr`` and ``rc_connectivity`` are
-        then ignored. A callable ``(n, sr=, seed=) -> Spectrum``, the sum of a Spectrum and a law,
-        and ``spectra.joined`` are also laws. "data" learns the eigenvalues from the training rows,
+        then ignored. A law can also be a callable ``(n, sr=, seed=) -> Spectrum``, the sum of a
+        Spectrum and a law, or a result of ``spectra.joined``. "data" learns the eigenvalues from the training rows,
         as ``spectra.from_data`` does with ``sr`` as the radius of its large network. The states of
         ``eigenecho.delay_line`` are the last input rows, and the ridge applies to all of them
         equally.
@@ -79,7 +79,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     lr : float
         Leaking rate in ]0, 1]: λ' = lr λ + 1 − lr.
     input_scaling : float or array (n_features,)
-        Scale of W_in. It also scales the input bias; an array scales it by its mean magnitude.
+        Scale of W_in and of the input bias. An array scales the bias by its mean magnitude.
     input_connectivity, rc_connectivity : float
         Fraction of nonzero connections in W_in, and in W for "matrix" and "sim".
     input_bias : bool
@@ -94,8 +94,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     output_to_readout : bool
         Include the previous output in the readout.
     standardize : bool
-        Scale inputs and outputs to mean 0 and standard deviation 1. Results are in the original
-        units, including those of closed loops.
+        Scale inputs and outputs to mean 0 and standard deviation 1. All results, including
+        forecasts, are in the original units.
     features : {None, "quadratic", "cubic"}, Features or callable
         Nonlinear features of the states, from ``eigenecho.features``. The rows of the readout are
         [1, y(t−1), s, φ(s)], where s are the states, standardised over the training rows, and φ are
@@ -113,9 +113,10 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         so the two penalties draw different weights from the same seed.
     solver : {"auto", "structured", "refined", "qr", "gram"}
         "structured" computes the normal equations from sums over time, without states, and
-        refines the solution on true residuals; if that does not reach full precision it falls
+        refines the solution on true residuals; if that does not reach full precision, it falls
         back to "qr", an orthogonal factorisation. "gram" solves the normal equations without
-        refinement, to half the digits; "refined" refines their solution in the same way, for any W.
+        refinement, to half the digits. "refined" solves the normal equations for any W, and refines
+        the solution in the same way.
         "auto" uses "qr" for small problems, and "refined" if W is a large matrix. ``solver_`` is
         the solver that was used; ``solver=solver_`` gives the same readout.
     warmup : int
@@ -149,7 +150,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     final_state_ : State
         State (r, y) at the end of the last training series, from which ``forecast`` continues.
     noise_covariance_ : array (D_out, D_out)
-        Covariance of one-step errors, from the residuals of training.
+        Covariance of the one-step errors, estimated from the training residuals.
     noise_ : array (D_out,)
         Variance of the one-step errors of each output, the diagonal of ``noise_covariance_``.
 
@@ -295,8 +296,10 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             elif initial_state is None:
                 self._fit(X, y)
             else:
-                expected = "None in the first call, which fits the network"
-                raise bad_argument("initial_state", Words("state"), expected)
+                raise ValueError(
+                    "initial_state is not supported in the first call of partial_fit, which fits "
+                    "the network."
+                )
         return self
 
     def _fit_further(self, X: Any, y: Any, initial_state: Any) -> None:
@@ -314,7 +317,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         problem = model.problem(inputs, outputs, evidence.penalty, starts)
         if len(problem.parts) > 1:
             got, expected = "gaps at different rows", "gaps at the same rows in all columns"
-            raise bad_argument("y", Words(got), expected, "Fit on all rows at once.")
+            raise bad_argument("y", Words(got), expected, "Use fit on all rows at once.")
         block = [(skip, len(u)) for skip, u in zip(skipped, inputs, strict=True)]
         kind = validation.target_kind(inputs, outputs)
         evidence, end = update(evidence, problem, block)
@@ -348,8 +351,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         X : array (T, D_in), array (series, T, D_in), list of arrays, or None
             None for a model without input, with ``y_previous``.
         y_previous : array (T, D_out), optional
-            Row t holds y(t−1), which replaces the model's own output in feedback and readout
-            (teacher forcing).
+            Row t contains y(t−1), which replaces the model's own output in the feedback and in
+            the readout (teacher forcing).
         initial_state : State, or one for each series, optional
             Zero by default.
         return_state : bool
@@ -408,7 +411,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
     @takes_tensors(on_device=True)
     def transform(self, X: Any, out: Any = None) -> Any:
-        """Compute the states (T, N) of each series; ``out`` receives those of a single series.
+        """Compute the states (T, N) of each series; a single series can write them to ``out``.
 
         In the eigenbasis the columns are in the Q layout: real modes, then the real and imaginary
         part of each pair; the block of a cascade comes first. Feedback uses the model's own output.
@@ -469,13 +472,13 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             the context, and the last row of ``inputs`` is not used. After ``fit`` on n rows and
             without a context, ``inputs`` is the same and the forecast is ŝ(n+1), …, ŝ(n+horizon). A
             column that acts on its own row must be shifted by one row in ``X`` and ``inputs``, so
-            that row t holds known(t+1).
+            that row t contains known(t+1).
         state : State, optional
             State (r, y) to start from instead, such as ``final_state_``, or the state of a stream
             or of ``predict`` with ``return_state``. The first row of the forecast is the step after
             y, and ``inputs`` starts with the row of y.
         interval : float, optional
-            Coverage of prediction intervals in ]0, 1[, such as 0.9. The residuals of training are
+            Coverage of prediction intervals in ]0, 1[, such as 0.9. The training residuals are
             propagated through the closed loop, which is exact for independent Gaussian errors.
             The uncertainty of the weights is included to first order, unless the network was
             loaded from a file without ``statistics``. Not available with features.
@@ -504,7 +507,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             if not self._fitted.flat:
                 return rows
             return [y[..., 0] for y in rows] if isinstance(rows, list) else rows[..., 0]
-        self.model_.need_states("A prediction interval of a forecast")
+        self.model_.need_states("A forecast interval")
         if are_several(context):
             items, container = unpack(to_host(context))
             options = {"state": state, "interval": interval, "clip": clip}
@@ -531,7 +534,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     def stream(self, state: State | None = None) -> Stream:
         """Return a stream that starts from ``state`` (zero by default), O(N) per step.
 
-        ``stream.step(u)`` takes one row, ``stream.run(rows)`` several.
+        ``stream.step(u)`` processes one row, and ``stream.run(rows)`` several rows.
         """
         fitted = self._checked
         return Stream(fitted.model, state, self._feature_names, fitted.output_names)
@@ -546,9 +549,9 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     ) -> Learner:
         """Return a stream that is trained by ``learner.step(u, target)``, O(N'²) per step.
 
-        A fitted network continues its training. With ``n_inputs`` and ``n_outputs`` a new network
-        starts from the ridge alone. With ``forgetting=1`` both give the readout of ``fit`` on all
-        the rows.
+        A fitted network continues its training. With ``n_inputs`` and ``n_outputs``, a new network
+        starts without training rows. In both cases, ``forgetting=1`` leads to the same readout as
+        ``fit`` on all rows.
 
         Parameters
         ----------
@@ -566,10 +569,10 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         if n_inputs is None and n_outputs is None:
             check_is_fitted(
                 self,
-                msg="This %(name)s is not fitted yet: fit it, or give the numbers of columns, "
-                "learner(n_inputs=..., n_outputs=...).",
+                msg="This %(name)s instance is not fitted yet. Call 'fit' first, or pass the "
+                "numbers of columns: learner(n_inputs=..., n_outputs=...).",
             )
-            evidence = self._fitted.need_evidence()
+            evidence = self._fitted.need_single().on_host
             check_rates(evidence.ridge, forgetting)
             trained = TrainingState.of(evidence), evidence.penalty, evidence.ridge
             names = self._feature_names, self._fitted.output_names
@@ -579,8 +582,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         n_inputs = check_count(n_inputs, "n_inputs", columns, 0 if self.feedback else 1)
         n_outputs = check_count(n_outputs, "n_outputs", columns, 1)
         if self.standardize:
-            expected = "False for a network without data"
-            raise bad_argument("standardize", True, expected, "Fit on the first rows.")
+            expected = "False for a network that is not fitted"
+            raise bad_argument("standardize", True, expected, "Fit it on the first rows instead.")
         drawn = settings.draw(n_inputs, n_outputs, self.seed)
         penalty = settings.penalty_of(drawn, n_outputs)
         W_out = np.zeros((penalty.size, n_outputs), drawn.reservoir.dtype)
@@ -596,12 +599,12 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     ) -> LinearESN:
         """Return a fitted network with fewer units, and a certificate of its errors.
 
-        It has the smallest stable order whose RMS error on the training rows is at most ``tol``
-        times the standard deviation of y, or the root mean square of y with ``fit_bias=False`` and
-        ``standardize=False`` (see ``certificate_.size``). The error is bounded by the statistics of
-        training; with ``data=(X, y)`` it is measured, and fewer modes are needed. Networks without
-        statistics (from a file without them, or with outputs missing at different rows) weight all
-        inputs equally, as ``model_.reduce`` does.
+        The reduced network has the smallest stable order whose RMS error on the training rows is at
+        most ``tol`` times the standard deviation of y, or the root mean square of y with
+        ``fit_bias=False`` and ``standardize=False`` (see ``certificate_.size``). The training
+        statistics bound the error; with ``data=(X, y)`` it is measured, and fewer modes are needed.
+        Networks without statistics (from a file without them, or with outputs missing at different
+        rows) weight all inputs equally, as ``model_.reduce`` does.
 
         Parameters
         ----------
@@ -615,8 +618,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         Returns
         -------
         LinearESN
-            It has a ``certificate_``, new values of ``spectrum`` and ``units``, and the same final
-            state. It cannot be trained further.
+            A network with a ``certificate_`` and new values of ``spectrum`` and ``units``, which
+            continues from the same row. It cannot be trained further.
         """
         validation.check_feature_names(self, data[0] if isinstance(data, tuple) else data)
         fitted = self._checked.reduced(units, tol, data)
@@ -699,14 +702,14 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         """Certificate of a reduced network: its units and error bounds."""
         certificate = self._checked.model.certificate
         if not isinstance(certificate, Reduction):
-            raise AttributeError("Only networks from reduce() have a certificate.")
+            raise AttributeError("Only networks returned by reduce have a certificate.")
         return certificate
 
     certificate = certificate_
 
     @property
     def noise_covariance_(self) -> Any:
-        """Covariance (D_out, D_out) of one-step errors, from the residuals of training."""
+        """Covariance (D_out, D_out) of the one-step errors, from the training residuals."""
         return self._checked.noise
 
     @property
@@ -759,7 +762,7 @@ def _r2(true: Array, guess: Array, weights: Array | None) -> float:
     """Return the mean R² of columns (T, D), each over the rows that are not NaN."""
     observed = ~np.isnan(true)
     if not observed.any(axis=0).all():
-        got = Words(f"nothing but NaN {place(column=int(np.argmin(observed.any(axis=0))))}")
+        got = Words(f"only NaN {place(column=int(np.argmin(observed.any(axis=0))))}")
         raise bad_argument("y", got, "at least one observation in each column after the warmup")
     # R² does not depend on the scale, but squares may overflow or underflow.
     exponents = np.frexp(np.nanmax(np.abs(true), axis=0))[1]

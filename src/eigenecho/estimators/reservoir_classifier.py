@@ -142,14 +142,14 @@ class ReservoirClassifier(ClassifierMixin, SeriesEstimator):
             ridges = self._ridges()
             if y is None:
                 raise ValueError(
-                    "ReservoirClassifier requires y to be passed, but the target y is None: pass "
+                    "ReservoirClassifier requires y to be passed, but the target y is None. Pass "
                     "the labels of the series."
                 )
             series = self._read(X, reset=True)
             self.classes_, codes = np.unique(_check_labels(y, series), return_inverse=True)
             if len(self.classes_) < 2:
                 got = Words(f"one class, {self.classes_.tolist()[0]!r}")
-                raise bad_argument("y", got, "series of at least two classes")
+                raise bad_argument("y", got, "labels from at least two classes")
             self.modes_ = self._fit_modes(series)
             features = self.modes_.transform(series, report)
             if report is not None:

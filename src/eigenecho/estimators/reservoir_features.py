@@ -15,7 +15,7 @@ from eigenecho.checks import check_count, check_memory
 from eigenecho.classify import PooledModes, fit_modes
 from eigenecho.data.collection import Collection, read_collection
 from eigenecho.errors import Words, bad_argument, other_columns, warn
-from eigenecho.estimators.validation import all_or_nothing
+from eigenecho.estimators.validation import all_or_nothing, counted
 from eigenecho.progress import stage_report
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array, Seed
@@ -25,7 +25,7 @@ class SeriesEstimator(BaseEstimator):
     """Base class of estimators for whole series, which validates series and saves files."""
 
     def _read(self, X: Any, *, reset: bool = False) -> Collection:
-        """Return series after checking their channels, which ``reset`` stores instead."""
+        """Read the series and check their channels; with ``reset``, store the channels instead."""
         if not reset:
             check_is_fitted(self)
         series = read_collection(X, self.layout, self.id, self.time)
@@ -41,8 +41,8 @@ class SeriesEstimator(BaseEstimator):
         if names is not None and series.channels not in (None, tuple(names)):
             raise other_columns("X", series.channels, tuple(names))
         if self.n_features_in_ != D:
-            expected = f"{self.n_features_in_} channel(s), as in fit"
-            raise bad_argument("X", Words(f"{D} channel(s)"), expected)
+            expected = f"{counted(self.n_features_in_, 'channel')}, as passed to fit"
+            raise bad_argument("X", Words(counted(D, "channel")), expected)
         return series
 
     def _fit_modes(self, series: Collection) -> PooledModes:
@@ -234,8 +234,8 @@ def _warn_if_transposed(series: Collection) -> None:
     steps, channels = float(np.median(series.lengths)), series.rows.shape[1]
     if channels > steps:
         warn(
-            f"X has series of {steps:g} steps and {channels} channels. If these are swapped, set "
-            "layout: arrays are (series, T, D) for 'channels_last', the default, and "
-            "(series, D, T) for 'channels_first'.",
+            f"The series in X have {channels} channels, but only {steps:g} steps. If these are "
+            "swapped, change layout: arrays have the shape (series, T, D) with 'channels_last', "
+            "the default, and (series, D, T) with 'channels_first'.",
             UserWarning,
         )

@@ -80,7 +80,11 @@ class Parameters:
         is_network = "units" in expected
         is_named = is_network and self.given is None
         if not isinstance(params.get("spectrum"), str if is_named else NoneType):
-            raise bad_argument("spectrum", params["spectrum"], "a name, or arrays")
+            raise bad_argument(
+                "spectrum",
+                params["spectrum"],
+                "the name of a law, or None if the file contains eigenvalues or a matrix",
+            )
         if self.given is not None:
             params["spectrum"] = _from_transition(self.given)
         estimator, names_in = kind(**params), self.feature_names_in
@@ -153,7 +157,7 @@ def _from_plain(value: Any, name: str) -> Any:
 @stands_for(LinearESN)
 @dataclass(frozen=True, eq=False)
 class StoredNetwork:
-    """Stored form of a ``LinearESN``. With ``neurons``, the penalty uses the basis of the model."""
+    """Stored form of a ``LinearESN``; ``neurons`` is True if the penalty uses the model's basis."""
 
     fitted: FittedNetwork
     evidence: GroupEvidence | None
@@ -163,7 +167,7 @@ class StoredNetwork:
     @classmethod
     def of(cls, esn: LinearESN, fitted: FittedNetwork, statistics: bool) -> StoredNetwork:
         """Return the stored form of an estimator, with its evidence if ``statistics`` is True."""
-        evidence = fitted.need_evidence() if statistics else None
+        evidence = fitted.need_single().on_host if statistics else None
         neurons = evidence is not None and evidence.penalty.basis is not None
         return cls(fitted.without_evidence(), evidence, neurons, Parameters.of(esn))
 
@@ -173,7 +177,7 @@ class StoredNetwork:
         if group is not None:
             check_range(group.weights, "weights", model.reservoir.dtype)
             if not np.array_equal(group.weights.astype(model.reservoir.dtype), model.W_out):
-                raise bad_argument("weights", Words("other numbers"), "the numbers of W_out")
+                raise bad_argument("weights", Words("different numbers"), "the numbers in W_out")
             penalty = with_basis(group.penalty, model, self.neurons)
             evidence = Evidence.of_one(replace(group, penalty=penalty))
         esn: LinearESN = self.params.restored(LinearESN, model.D_in)
@@ -185,7 +189,10 @@ class StoredNetwork:
 @stands_for(DiagonalReservoir)
 @dataclass(frozen=True, eq=False)
 class StoredReservoir:
-    """Stored form of a ``DiagonalReservoir``. Its radius costs O(N³) for a sparse matrix."""
+    """Stored form of a ``DiagonalReservoir``.
+
+    The radius is stored because computing it costs O(N³) for a sparse matrix.
+    """
 
     reservoir: Reservoir
     spectrum: Spectrum
@@ -205,7 +212,9 @@ class StoredReservoir:
         """Return the transformer, or raise if the parts are inconsistent."""
         W_in = self.reservoir.W_in
         if self.reservoir.W_fb is not None or not len(W_in):
-            raise bad_argument("W_in", Words(f"shape {W_in.shape}"), "weights of inputs only")
+            raise bad_argument(
+                "W_in", Words(f"shape {W_in.shape}"), "at least one input and no feedback"
+            )
         if self.spectrum.units != self.reservoir.units:
             raise bad_argument("spectrum", self.spectrum, f"{self.reservoir.units} eigenvalues")
         estimator: DiagonalReservoir = self.params.restored(DiagonalReservoir, len(W_in))
@@ -233,7 +242,7 @@ class StoredForecaster:
         forecaster: Forecaster = self.params.restored(Forecaster)
         if forecaster.prior == OF_FIT:
             forecaster.prior = self.fitted.config.prior
-        forecaster._config()  # noqa: SLF001 (it checks all of them)
+        forecaster._config()  # noqa: SLF001 (it checks all parameters)
         forecaster.fitted_ = self.fitted
         return forecaster
 
@@ -280,7 +289,9 @@ class StoredClassifier:
         classes = np.array(self.classes, "U" if dtype.kind == "U" else dtype)  # "U" is not padded
         count = len(np.unique(classes))
         if count != self.classifier.classes or _plain_classes(classes) != self.classes:
-            raise bad_argument("classes", self.classes, f"{self.classifier.classes} labels")
+            raise bad_argument(
+                "classes", self.classes, f"{self.classifier.classes} different labels"
+            )
         check_shape(self.classifier.scale, "scale", (self.modes.size,))
         estimator = _with_modes(self.params, ReservoirClassifier, self.modes)
         estimator._ridges()  # noqa: SLF001 (it checks the ridge)

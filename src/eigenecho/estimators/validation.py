@@ -38,12 +38,12 @@ ROWS = 4096
 NEAR = 0.8
 """Largest median difference between targets and next rows, relative to the steps of the series.
 
-Noise added to the inputs alone gives at most 0.71; unrelated targets and targets two rows ahead
-give 1.
+The ratio is at most 0.71 if noise was added to the inputs alone, and 1 for unrelated targets and
+for targets two rows ahead.
 """
 
 LARGE_GROWTH = 1e6
-"""Growth of the states over a series that leads to a warning."""
+"""Factor of growth of the states over a series above which a warning is issued."""
 
 
 @contextmanager
@@ -56,6 +56,11 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
         vars(estimator).clear()
         vars(estimator).update(before)
         raise
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, such as "1 column" or "2 columns"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def check_inputs(
@@ -85,7 +90,8 @@ def check_outputs(
     if len(columns) > 1:
         raise ValueError(f"{name} has series with different numbers of columns: {sorted(columns)}.")
     if D is not None and columns != {D}:
-        raise bad_argument(name, Words(f"{series[0].shape[1]} columns"), f"{D}, as in fit")
+        expected = f"{counted(D, 'column')}, as passed to fit"
+        raise bad_argument(name, Words(counted(series[0].shape[1], "column")), expected)
     return series, container
 
 
@@ -134,7 +140,7 @@ def _check_features(estimator: Any, table: Any, reset: bool) -> None:
     if estimator is None:
         return
     labelled = hasattr(table, "columns") or hasattr(estimator, "feature_names_in_")
-    # The check of scikit-learn takes longer than running a short series.
+    # The scikit-learn check is skipped if possible: it takes longer than running a short series.
     if reset or labelled or table.shape[1] != estimator.n_features_in_:
         validate_data(estimator, table, reset=reset, skip_check_array=True)
 
@@ -156,7 +162,7 @@ def training_series(
     if y is None:
         raise ValueError(
             "LinearESN requires y to be passed, but the target y is None. "
-            "For next-step prediction: fit(X[:-1], X[1:])."
+            "For next-step prediction, use fit(X[:-1], X[1:])."
         )
     dtype, gaps = settings.recipe.dtype, gap_options(settings)
     D = None if reset else estimator.n_outputs_
@@ -168,7 +174,7 @@ def training_series(
         both = to_common_device([*inputs, *outputs])
         return both[: len(inputs)], both[len(inputs) :], container
     if not settings.feedback or (not reset and estimator.n_features_in_):
-        remedy = "A generator without input needs feedback=True."
+        remedy = "A model without inputs requires feedback=True."
         raise bad_argument("X", None, "an input series", remedy)
     outputs, container = check_outputs(y, output_container(y), dtype, D=D, **gaps)
     if estimator is not None:
@@ -199,14 +205,14 @@ def output_names(
 def gap_options(settings: Settings) -> dict[str, Any]:
     """Return options of ``series.check_finite`` for targets: allow gaps, or suggest a remedy."""
     if settings.missing != "skip":
-        return {"remedy": f"{FILL[:-1]}, or leave them out of training: missing='skip'."}
+        return {"remedy": f"{FILL[:-1]}, or use missing='skip' to exclude them from training."}
     if settings.feedback or settings.output_to_readout:
-        return {"remedy": f"{FILL[:-1]}: feedback and output_to_readout need every y(t−1)."}
+        return {"remedy": f"{FILL[:-1]}; feedback and output_to_readout require every y(t−1)."}
     return {"gaps": True}
 
 
 def _check_observed(outputs: list[Array], y: Any, container: Container, warmup: int) -> None:
-    """Raise if a target is missing at all rows after the warmup."""
+    """Raise if a target column has no observation after the warmup."""
     parts = [~to_host(namespace(y).isnan(y[warmup:])) for y in outputs if len(y) > warmup]
     observed: Array = np.any(np.concatenate(parts), axis=0) if parts else np.array([True])
     if observed.all():
@@ -214,18 +220,22 @@ def _check_observed(outputs: list[Array], y: Any, container: Container, warmup: 
     labels = column_labels(y[0] if container.kind == "list" else y)
     column = (labels or range(len(observed)))[int(np.argmin(observed))]
     where = "" if container.flat else f" {place(column=column)}"
-    got = Words(f"nothing but NaN{where} after the warmup")
+    got = Words(f"only NaN{where} after the warmup")
     raise bad_argument("y", got, "at least one observation in each column")
 
 
 def input_series(estimator: Any, X: Any, y_previous: Any = None) -> tuple[list[Array], Container]:
-    """Return inputs of a fitted estimator; a model without input only needs ``y_previous``."""
+    """Return the inputs of a fitted estimator; a model without inputs needs only ``y_previous``."""
     if X is not None:
         return check_inputs(X, estimator.dtype, estimator)
     features = estimator.n_features_in_
     if features or y_previous is None:
-        expected = f"a series with {features} features" if features else "y_previous without X"
-        raise bad_argument("X", None, expected, "forecast(horizon) runs the model freely.")
+        if features:
+            raise bad_argument("X", None, f"a series with {counted(features, 'feature')}")
+        raise ValueError(
+            "A model without inputs requires y_previous. Use forecast(horizon) to run it on its "
+            "own outputs."
+        )
     container = output_container(y_previous)
     before, container = check_outputs(y_previous, container, estimator.dtype, "y_previous")
     return [s[:, :0] for s in before], container
@@ -249,7 +259,7 @@ def check_context(estimator: Any, context: Any, names: Sequence[str] | None) -> 
 
 
 def check_out(out: Any, series: list[Any], reservoir: Any) -> Any:
-    """Return ``out`` after checking that it can hold the states of a single series, or None."""
+    """Return ``out`` after checking that it fits the states of a single series, or None."""
     if out is None:
         return None
     u = series[0]
@@ -261,8 +271,8 @@ def check_out(out: Any, series: list[Any], reservoir: Any) -> Any:
         fits = isinstance(out, np.ndarray) and out.flags.c_contiguous and out.flags.writeable
     if not fits or len(series) != 1 or (tuple(out.shape), out.dtype) != (shape, dtype):
         got = Words(f"{getattr(out, 'dtype', type(out).__name__)} {getattr(out, 'shape', '')}")
-        what = f"a writeable contiguous {dtype} array of shape {shape}, on the device of X"
-        raise bad_argument("out", got, f"{what}, for a single series")
+        expected = f"a writeable contiguous {dtype} array of shape {shape} on the device of X"
+        raise bad_argument("out", got, expected, "Pass out only for a single series.")
     return out
 
 
@@ -270,7 +280,7 @@ def warn_if_unstable(radius: float, steps: int) -> None:
     """Warn if the states of the reservoir can grow a lot over the longest series."""
     if radius > 1 and steps * math.log(radius) > math.log(LARGE_GROWTH):
         warn(
-            f"the effective radius is {radius:.6g} > 1: states can grow by a factor of "
+            f"The effective radius is {radius:.6g} > 1, so states can grow by a factor of "
             f"10^{steps * math.log10(radius):.0f} over {steps} steps. Lower sr or lr.",
             UnstableWarning,
         )
@@ -279,10 +289,10 @@ def warn_if_unstable(radius: float, steps: int) -> None:
 def warn_if_single_rows(lengths: Sequence[int], name: str = "X") -> None:
     """Warn if every series has only one row, most likely because it is transposed."""
     if all(rows == 1 for rows in lengths):
-        steps = f"its columns are time steps, use {name}.T"
+        remedy = f"If its columns are time steps, pass {name}.T."
         if len(lengths) > 1:
-            steps = f"they are steps of one series, use np.concatenate({name})"
-        warn(f"{name} has a single time step per series. If {steps}.", UserWarning)
+            remedy = f"If they are steps of one series, pass np.concatenate({name})."
+        warn(f"{name} has a single time step per series. {remedy}", UserWarning)
 
 
 def target_kind(inputs: Sequence[Array], outputs: Sequence[Array]) -> str | None:
@@ -331,15 +341,16 @@ def merge_kinds(old: str | None, new: str | None) -> str | None:
 
 def check_target(kind: str | None) -> None:
     """Raise or warn if forecasts are wrong because the targets were not the next rows."""
-    remedy = "Train it on its own next step: fit(series[:-1], series[1:])."
+    remedy = "To predict the next row, use fit(series[:-1], series[1:])."
     if kind == "same":
         raise ValueError(
-            f"forecast needs a model that predicts the next row, but this has y = X. {remedy}"
+            "forecast requires a model that predicts the next row, but this model was fitted with "
+            f"y equal to X. {remedy}"
         )
     if kind == "other":
         warn(
-            "forecast uses each output as the next input, but the targets of fit were not the next "
-            f"row of the first columns of X. {remedy} Columns that are known ahead come after "
-            "the series itself.",
+            "forecast uses each output as the next input, but the targets passed to fit were not "
+            f"the next row of the first columns of X. {remedy} In X, columns that are known ahead "
+            "must come after the series itself.",
             UserWarning,
         )

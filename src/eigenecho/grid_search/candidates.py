@@ -34,10 +34,10 @@ ROUNDS = 8
 """Largest number of refinement rounds."""
 
 TURNED = 1e-3
-"""Factor of relative changes of the weights, when compared with those of the outputs."""
+"""Weight of relative changes of the readout weights, compared with changes of the outputs."""
 
 LARGE = 1 << 25
-"""Largest number of outputs (rows times candidates) held in memory at a time."""
+"""Largest number of outputs (rows times candidates) in memory at a time."""
 
 HEAD_REFINED = 1e-12
 """Smallest ``head_eigenvalue`` for which refinement converges."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
@@ -32,7 +32,7 @@ def expand(grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]) -> l
     """
     grids = [grid] if isinstance(grid, Mapping) else list(grid) if np.iterable(grid) else [grid]
     if not all(isinstance(part, Mapping) for part in grids):
-        raise bad_argument("grid", grid, "a dict of lists, or a list of such dicts")
+        raise bad_argument("grid", grid, "a dict of lists or a list of such dicts")
     combinations: list[Params] = []
     for part in grids:
         for name, values in part.items():
@@ -53,12 +53,12 @@ def int_seed(seed: Any) -> Any:
 
 
 def _check_listed(name: str, values: Any) -> None:
-    """Raise unless ``values`` is a list of values, and not one value such as a matrix."""
+    """Raise if ``values`` is a single value, such as a matrix, instead of a list of values."""
     single = isinstance(values, (str, bytes, Mapping, Spectrum)) or not hasattr(values, "__len__")
     if getattr(values, "ndim", 1) != 1:
         single, values = True, Words(f"an array of shape {values.shape}")
     if single or not len(values):
-        remedy = "Put a single value in a list, [value]."
+        remedy = "Pass a single value as a list, [value]."
         raise bad_argument(f"grid[{name!r}]", values, "a list of values to try", remedy)
 
 
@@ -66,8 +66,8 @@ def _check_listed(name: str, values: Any) -> None:
 class Group:
     """Combinations of ridges and input scalings that share one reservoir.
 
-    ``members`` contains (index of the combination, index of its scaling, index of its ridge). A
-    ridge "auto" or "loop" has a group of its own and is in ``params``. Seeds are in ``params`` only
+    Each of the ``members`` contains the indices of a combination, its scaling and its ridge. A
+    ridge "auto" or "loop" has its own group and is in ``params``. Seeds are in ``params`` only
     if the grid lists them.
     """
 
@@ -75,10 +75,6 @@ class Group:
     scalings: tuple[float, ...]
     ridges: tuple[Any, ...]
     members: tuple[tuple[int, int, int], ...]
-
-    def with_seed(self, seed: Any) -> Group:
-        """Return the group with a seed, unless the grid lists seeds."""
-        return replace(self, params={"seed": seed} | self.params)
 
 
 def group_combinations(
@@ -104,7 +100,7 @@ def group_combinations(
                 scale = float(params["input_scaling"])
                 params["input_scaling"] = keys["input_scaling"] = 1.0
         elif not isinstance(ridge, str):  # a selected ridge depends on the scaling
-            expected = "one number for each combination, 'auto' or 'loop'"
+            expected = "one number for each combination, or 'auto' or 'loop'"
             raise bad_argument("ridge", ridge, expected)
         _, members = gathered.setdefault(tuple(keys.items()), (params, []))
         members.append((number, scale, ridge))
@@ -149,7 +145,7 @@ def folds(validation: Any, test: Any, lengths: Sequence[int], warmup: int) -> li
     result = [Fold([(warmup, start) for start, _ in block], (block,)) for block in blocks]
     for fold in result:
         if any(stop <= start for rows in (fold.train, *fold.held_out) for start, stop in rows):
-            expected = f"blocks after training rows, which start at warmup={warmup}, {within}"
+            expected = f"blocks after the training rows, which start at warmup={warmup}, {within}"
             raise bad_argument("validation", validation, expected)
     if test is not None:
         block = _block(test, lengths, "test")
@@ -163,11 +159,11 @@ def _blocks(validation: Any, lengths: Sequence[int], warmup: int) -> list[Block]
     if isinstance(validation, float) and 0 < validation < 1:
         return [[(n - max(1, round(validation * (n - warmup))), n) for n in lengths]]
     if isinstance(validation, tuple) and all(isinstance(edge, int) for edge in validation):
-        raise bad_argument("validation", validation, f"a list of blocks, [{validation}]")
+        raise bad_argument("validation", validation, f"a list of blocks, such as [{validation}]")
     if isinstance(validation, (list, tuple)) and validation:
         return [_block(edges, lengths, "validation") for edges in validation]
     raise bad_argument(
-        "validation", validation, "a fraction in ]0, 1[, or a list of blocks (start, stop)"
+        "validation", validation, "a fraction in ]0, 1[ or a list of blocks (start, stop)"
     )
 
 

@@ -75,12 +75,15 @@ class Trial:
         return cached["lags"]
 
 
-def score_group(group: Group, data: Data, folds: Sequence[Fold], cache: Cache, score: str) -> Array:
+def score_group(
+    group: Group, seed: Any, data: Data, folds: Sequence[Fold], cache: Cache, score: str
+) -> Array:
     """Return the score of each held-out block, (blocks, scalings, ridges).
 
     The score is the RMSE over rows and outputs, or the mean error of forecasts if ``score`` is
     "loop". The reservoir runs once per fold, and all scalings and ridges share one factorisation.
-    Errors are computed from true residuals. They are infinite if the reservoir overflows.
+    Errors are computed from true residuals. They are infinite if the reservoir overflows. ``seed``
+    is used unless the grid lists seeds.
     """
     compute = _loop_errors if score == "loop" else _score
     shape = len(group.scalings), len(group.ridges)
@@ -91,15 +94,15 @@ def score_group(group: Group, data: Data, folds: Sequence[Fold], cache: Cache, s
         warnings.simplefilter("ignore", IllConditionedWarning)
         for fold in folds:
             try:
-                errors += compute(_trial(group, data, fold, cache))
+                errors += compute(_trial(group, seed, data, fold, cache))
             except UnstableError:
                 errors += [np.full(shape, np.inf) for _ in fold.held_out]
     return np.array(errors)
 
 
-def _trial(group: Group, data: Data, fold: Fold, cache: Cache) -> Trial:
+def _trial(group: Group, seed: Any, data: Data, fold: Fold, cache: Cache) -> Trial:
     """Return the trial of a fold; spectrum, scaling and ridge depend on its training rows only."""
-    settings, seed = Settings.of(group.params), group.params["seed"]
+    settings, seed = Settings.of(group.params), group.params.get("seed", seed)
     until = [stop for _, stop in fold.train]
     if settings.recipe.learns_spectrum:
         settings = learn_spectrum(settings, *data, seed, until=until)
@@ -134,13 +137,13 @@ def _loop_errors(trial: Trial) -> list[Array]:
 
 
 def _check_observed(problem: Problem, fold: Fold) -> None:
-    """Raise if an output has no training rows, or if a block has no observations."""
+    """Raise if an output has no training observations, or if a held-out block has none."""
     seen = problem.counts(fold.train)
     if not seen.all():
-        got = Words(f"nothing but NaN in column {np.argmin(seen)} before validation")
-        raise bad_argument("y", got, "at least one observation in each column to train on")
+        got = Words(f"only NaN in column {np.argmin(seen)} before the validation block")
+        raise bad_argument("y", got, "at least one training observation in each column")
     if not all(problem.counts(block).any() for block in fold.held_out):
-        got = Words("nothing but NaN in a block of validation or test")
+        got = Words("only NaN in a validation or test block")
         raise bad_argument("y", got, "at least one observation in each block")
 
 

@@ -59,12 +59,12 @@ def search(
     Parameters
     ----------
     estimator : LinearESN
-        Its parameters are used unless the grid replaces them. Scores are computed by the orthogonal
+        The estimator whose parameters are used unless the grid replaces them. Scores are computed by the orthogonal
         solver (or from normal equations, if it would take minutes and they are accurate enough);
         ``solver`` is used when the best combination is fitted.
     grid : dict of lists, or list of such dicts
-        As for scikit-learn's ``ParameterGrid``: a single value, such as one matrix or one
-        ``Spectrum``, is given as a list with one element. A ``seed`` that is None or a Generator
+        As for scikit-learn's ``ParameterGrid``: pass a single value, such as one matrix or one
+        ``Spectrum``, as a list with one element. A ``seed`` that is None or a Generator
         becomes an int. A grid with seeds cannot be combined with ``seeds``.
     X, y : arrays or lists of arrays
         As for ``LinearESN.fit``: with ``feedback`` in all combinations X may be None. Tensors are
@@ -161,7 +161,7 @@ def _plan(
     for params in distinct:
         Settings.of(params)
     if X is None and not all(params["feedback"] for params in distinct):
-        remedy = "A generator without input needs feedback=True in every combination."
+        remedy = "A model without inputs requires feedback=True in every combination."
         raise bad_argument("X", None, "an input series", remedy)
     cache = Cache()
 
@@ -208,7 +208,7 @@ def _score_plan(
 
 
 def _seeds(seeds: Any, default: Any) -> list[Any]:
-    """Return the seeds as ints, by default that of the estimator."""
+    """Return the seeds as ints, by default the seed of the estimator."""
     if seeds is None:
         return [int_seed(default)]
     if not hasattr(seeds, "__len__") or not len(seeds):
@@ -237,15 +237,15 @@ def _warn_if_useless(scores: Array) -> None:
     """Warn if no score is finite, or if all of them are 0."""
     if np.all(scores == 0):
         warn(
-            "every combination has a score of 0: the targets, or their squares, are 0. "
+            "Every combination has a score of 0, because the targets or their squares are 0. "
             "Scale the targets, or use standardize=True.",
             UserWarning,
         )
     if not np.any(np.isfinite(scores)):
         warn(
-            f"no combination has a finite score: {np.count_nonzero(np.isnan(scores))} of "
-            f"{len(scores)} are NaN, the others infinite. Scale the data (standardize=True), or "
-            "lower sr, lr or input_scaling in the grid.",
+            f"No combination has a finite score: {np.count_nonzero(np.isnan(scores))} of "
+            f"{len(scores)} scores are NaN, and the others are infinite. Scale the data "
+            "(standardize=True), or lower sr, lr or input_scaling in the grid.",
             UnstableWarning,
         )
 
@@ -273,6 +273,5 @@ def _run_batches(
 def _score_batch(plan: list[Planned], score: str, batch: Batch) -> list[Array]:
     (seed, part), cache = batch, Cache()
     return [
-        score_group(group.with_seed(seed), data, split, cache, score)
-        for group, data, split in plan[part]
+        score_group(group, seed, data, split, cache, score) for group, data, split in plan[part]
     ]

@@ -146,7 +146,7 @@ def _convolve_at_once(drive: Array, spectra: Array, K: int, size: int, out: Arra
 def _multiply_spectra(transformed: Array, spectra: Array) -> Array:
     """Return the spectra of outputs (…, E, F), computed from the spectra of drives and responses.
 
-    ``transformed`` holds the spectra of drives (…, D, F), ``spectra`` those of responses (D, E, F).
+    ``transformed`` (…, D, F) are the spectra of the drives, ``spectra`` (D, E, F) of the responses.
     """
     product = transformed[..., 0, None, :] * spectra[0]
     for d in range(1, len(spectra)):

@@ -1,4 +1,4 @@
-"""The forms of W as plain arrays, which all kernels take.
+"""The forms of W as plain arrays, the input of all kernels.
 
 Each form is a tuple of contiguous, writable arrays, created by a ``Transition``. All floating-point
 arrays of a form have the same dtype.
@@ -87,7 +87,7 @@ class Readout(NamedTuple):
     """y(t) = offset + y(t−1) previous + z(t) weightsᵀ, where z are features of the state r(t).
 
     ``offset`` (D_out,), ``previous`` (D_out, D_out), ``weights`` (D_out, M), one row per output.
-    Without ``features``, z = r. ``run_closed_loop`` requires that.
+    Without ``features``, z = r. ``run_closed_loop`` does not support features.
     """
 
     offset: Array

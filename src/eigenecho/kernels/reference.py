@@ -139,9 +139,9 @@ def run_readout(
 ) -> int:
     """Run ``step_readout`` on the rows of ``drive`` (T, D); return the number of valid outputs.
 
-    ``before`` (T, D_out) holds y(t−1) for each row. With a ``loop``, only its first row is given:
-    the other rows, and the columns of the drive that hold y(t−1), are filled with the outputs. The
-    run ends before an output that is not finite or, in a loop, out of bounds.
+    ``before`` (T, D_out) contains y(t−1) for each row. With a ``loop``, only its first row is
+    required: the other rows, and the columns of the drive for y(t−1), are filled with the outputs.
+    The run ends before an output that is not finite or, in a loop, out of bounds.
     """
     row = np.empty_like(state)
     for t in range(len(drive)):

@@ -17,15 +17,17 @@ def as_finite(name: str, value: Any, *, gaps: bool = False) -> NDArray[np.float6
         array = value if np.ma.is_masked(value) else np.asarray(value)
         if has_complex(array):
             raise TypeError
-        # Masked values are missing.
+        # Masked values count as missing.
         array = np.ma.filled(array.astype(np.float64), np.nan)
     except (TypeError, ValueError):
         raise bad_argument(name, value, "an array of real numbers") from None
     if array.ndim == 0 or array.size == 0:
-        raise bad_argument(name, Words(f"shape {array.shape}"), "an array that is not empty")
+        raise bad_argument(
+            name, Words(f"shape {array.shape}"), "a non-empty array with at least one axis"
+        )
     if np.isinf(array).any() or (not gaps and np.isnan(array).any()):
         raise bad_argument(
-            name, Words("NaN or infinity"), "finite numbers", "Leave those rows out of all arrays."
+            name, Words("NaN or infinity"), "finite numbers", "Remove these rows from all arrays."
         )
     return array
 
@@ -43,5 +45,5 @@ def as_observed(name: str, value: Any) -> NDArray[np.float64]:
 def as_shape(name: str, value: Any, shape: tuple[int, ...], whose: str) -> NDArray[np.float64]:
     """Return finite numbers of the given shape. Metrics do not broadcast."""
     array = as_finite(name, value)
-    check_shape(array, name, shape, f", as {whose}")
+    check_shape(array, name, shape, f", as in {whose}")
     return array

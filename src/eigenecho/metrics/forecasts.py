@@ -21,8 +21,8 @@ def mase(y: ArrayLike, forecast: ArrayLike, train: ArrayLike, season: int = 1) -
         mean |y(t) − forecast(t)| / mean |train(t) − train(t − season)|
 
     Each column of each series has its own scale; the result is the mean over all columns with
-    observations. A value below 1 means that the forecast is better than the one-step seasonal naive
-    forecast was in training.
+    observations. A value below 1 means that the error is smaller than that of the one-step seasonal
+    naive forecast on the training rows.
 
     Parameters
     ----------
@@ -49,15 +49,15 @@ def mase(y: ArrayLike, forecast: ArrayLike, train: ArrayLike, season: int = 1) -
     axis = max(true.ndim - 2, 0)
     rows = before.shape[axis] if before.ndim > axis else 0
     shape = (*true.shape[:axis], rows, *true.shape[axis + 1 :])
-    check_shape(before, "train", shape, ", with the series and columns of y")
-    season = check_count(season, "season", "fewer rows than train", 1, rows - 1)
+    check_shape(before, "train", shape, ", with the same series and columns as y")
+    season = check_count(season, "season", "a period shorter than train", 1, rows - 1)
     if true.ndim == 1:
         true, predicted, before = (array[:, np.newaxis] for array in (true, predicted, before))
     observed_columns = ~np.isnan(true).all(axis=-2)
     scale = _mean_absolute(before[..., season:, :] - before[..., :-season, :])
     if np.any(observed_columns & ~(scale > 0)):
-        got = Words(f"a column without changes over {season} rows")
-        raise bad_argument("train", got, "series that change", "Use rmse for constant series.")
+        got = Words(f"a column that does not change over season={season}")
+        raise bad_argument("train", got, "columns that vary", "Use rmse for constant series.")
     errors = _mean_absolute(true - predicted)
     return float(np.mean(errors[observed_columns] / scale[observed_columns]))
 
@@ -133,7 +133,7 @@ def pinball(y: ArrayLike, quantile_forecasts: ArrayLike, quantiles: ArrayLike) -
 def crps(y: ArrayLike, quantile_forecasts: ArrayLike, quantiles: ArrayLike) -> float:
     """Compute the continuous ranked probability score as twice the mean pinball loss.
 
-        2 ∫ pinball_q dq  ≈  2 · mean over the quantiles given
+        2 ∫ pinball_q dq  ≈  2 · mean of pinball_q over the quantiles
 
     The quantiles should be evenly spaced, such as (i − ½)/Q for i = 1 … Q. The score is in the
     units of y; if all quantiles are equal, it is the mean absolute error.
@@ -180,7 +180,9 @@ def coverage(y: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> float:
     low = as_shape("lower", lower, true.shape, "y")
     high = as_shape("upper", upper, true.shape, "y")
     if np.any(low > high):
-        raise bad_argument("lower", Words("bounds above upper"), "bounds of at most upper")
+        raise bad_argument(
+            "lower", Words("bounds above upper"), "lower bounds that do not exceed upper"
+        )
     present = ~np.isnan(true)
     return float(np.mean((low <= true)[present] & (true <= high)[present]))
 
@@ -194,7 +196,7 @@ def _mean_absolute(errors: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _check_probabilities(quantiles: Any) -> NDArray[np.float64]:
-    expected = "probabilities in ]0, 1[, a list or one number"
+    expected = "a probability in ]0, 1[ or a list of such probabilities"
     try:
         levels = np.asarray(quantiles, np.float64)
     except (TypeError, ValueError):

@@ -97,7 +97,7 @@ def valid_time(
     Returns
     -------
     float, or array (series,)
-        T dt if the error never exceeds the threshold.
+        The time is T · dt if the error never exceeds the threshold.
 
     See Also
     --------
@@ -139,7 +139,7 @@ def squared_correlation(a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
 
     See Also
     --------
-    eigenecho.metrics.memory_capacity : The same for delayed inputs.
+    eigenecho.metrics.memory_capacity : Squared correlations with delayed inputs.
 
     Examples
     --------
@@ -157,8 +157,10 @@ def memory_capacity(targets: ArrayLike, predictions: ArrayLike) -> NDArray[np.fl
 
     Parameters
     ----------
-    targets : array (T, K), column k the delayed input u(t − k)
-    predictions : array (T, K), column k the model's y_k(t)
+    targets : array (T, K)
+        Column k is the delayed input u(t − k).
+    predictions : array (T, K)
+        Column k is the output y_k(t) of the model.
 
     Returns
     -------
@@ -167,7 +169,7 @@ def memory_capacity(targets: ArrayLike, predictions: ArrayLike) -> NDArray[np.fl
     See Also
     --------
     eigenecho.tasks.memory_capacity : Draw inputs, fit a model and compute its capacity.
-    eigenecho.metrics.squared_correlation : The same for any columns.
+    eigenecho.metrics.squared_correlation : Squared correlations of any columns.
 
     Examples
     --------

@@ -115,7 +115,7 @@ def check_exportable(model: LinearModel) -> None:
     """Raise if a network has a part that ``export.step`` does not support."""
     model.need_states("Export")
     if model.device is not None:
-        expected = "None, because exported code takes no tensors"
+        expected = "None, because exported code does not support tensors"
         raise bad_argument("device", model.device, expected, "Call .to(None) before export.")
 
 
@@ -142,7 +142,7 @@ def step_program(model: LinearModel, dtype: Any, state: State | None) -> StepPro
     for name, array in arrays.items():
         lost = name.endswith("_scale") and not np.all(array > 0)
         if lost or not np.all(np.isfinite(array)):
-            raise ValueError(_out_of_range(f"numbers of {name}", number))
+            raise ValueError(_out_of_range(f"values of {name}", number))
     return StepProgram(
         inputs=model.D_in,
         outputs=model.D_out,
@@ -161,7 +161,7 @@ def _in_dtype(array: Array, dtype: np.dtype) -> Array:
 def _out_of_range(what: str, dtype: np.dtype) -> str:
     """Return the message for numbers that a dtype cannot represent."""
     remedy = " Use dtype='float64'." if dtype == np.float32 else ""
-    return f"cannot export as {dtype}: {what} are out of range.{remedy}"
+    return f"Cannot export as {dtype}: the {what} are out of range.{remedy}"
 
 
 def _check_name(path: Path) -> None:

@@ -63,13 +63,13 @@ def forecast(
     check_clip(model, clip)
     known = _known_inputs(model, inputs, horizon)
     if context is not None and state is not None:
-        raise bad_argument("state", Words("state"), "None with a context")
+        raise bad_argument("state", Words("both a context and a state"), "only one of them")
     if context is not None:
         start, known = _after_context(model, context, known)
     elif state is not None:
         start = as_state(model, state, "state")
     else:
-        raise bad_argument("context", None, "a series, or state=(r, y)")
+        raise bad_argument("context", None, "a series", "Pass a context or state=(r, y).")
 
     loop = ClosedLoop.of_forecast(model)
     drive = loop.constant_drive(known)
@@ -108,7 +108,7 @@ def _warn_if_diverged(out: Array) -> None:
     diverged = np.isnan(out).any(axis=1)
     if diverged.any():
         warn(
-            f"the forecast diverged at step {int(np.argmax(diverged))}, more than {FAR:g} standard "
+            f"The forecast diverged at step {int(np.argmax(diverged))}, more than {FAR:g} standard "
             "deviations from the mean of the training targets: it is NaN from there on. Use "
             "clip=True, ridge='loop', a larger ridge, bounded features or more training rows.",
             UnstableWarning,
@@ -136,7 +136,7 @@ def forecast_several(
     check_count(horizon, "horizon", "a number of steps", 1)
     check_autonomous(model)
     if inputs is not None or state is not None or model.D_in > model.D_out:
-        expected = "one series if there are inputs or a state"
+        expected = "a single series, because inputs or a state are used"
         raise bad_argument("context", Words("several series"), expected)
     check_clip(model, clip)
     D, reservoir = model.D_out, model.reservoir
@@ -193,8 +193,8 @@ def check_autonomous(model: LinearModel) -> None:
         raise ValueError("This model has no input and no feedback, so it cannot forecast.")
     if 0 < model.D_in < D:
         raise ValueError(
-            f"Forecasts need a model that predicts its own input: this one has {model.D_in} "
-            f"input columns, but the first {D} must be the {D} outputs."
+            f"Forecasting requires a model that predicts its own input: the first {D} input columns "
+            f"must be the {D} outputs, but this model has only {model.D_in}."
         )
 
 
@@ -203,7 +203,7 @@ def _known_inputs(model: LinearModel, inputs: Any, horizon: int) -> Array:
     columns = max(model.D_in - model.D_out, 0)
     if inputs is None:
         if columns:
-            expected = f"the further input columns ahead, shape ({horizon}, {columns})"
+            expected = f"the future values of the other inputs, shape ({horizon}, {columns})"
             raise bad_argument("inputs", None, expected)
         return np.empty((horizon, 0))
     rows = as_rows(inputs, "inputs", columns)

@@ -91,7 +91,9 @@ def loop_errors(problem: Problem, block: Block, weights: Sequence[Array]) -> Arr
 def _cut(rows: Block) -> list[Block]:
     """Return consecutive blocks of the rows of each series."""
     if max(stop - start for start, stop in rows) < LEAST * BLOCKS:
-        expected = f"a number, or 'auto': 'loop' needs {LEAST * BLOCKS} rows after the warmup"
+        expected = (
+            f"a number or 'auto', because 'loop' requires {LEAST * BLOCKS} rows after the warmup"
+        )
         raise bad_argument("ridge", "loop", expected)
     edges = [np.linspace(start, stop, BLOCKS + 1).astype(int).tolist() for start, stop in rows]
     return [[(series[k], series[k + 1]) for series in edges] for k in range(BLOCKS)]

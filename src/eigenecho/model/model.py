@@ -206,7 +206,7 @@ class LinearModel:
     def need_states(self, what: str) -> None:
         """Raise if the readout uses features, for which ``what`` is not available."""
         if self.reservoir.features is not None:
-            raise ValueError(f"{what} is not available with features or a delay line.")
+            raise ValueError(f"{what} is not supported with features or a delay line.")
 
     @cached_property
     def readout(self) -> kernels.Readout:
@@ -315,8 +315,8 @@ class LinearModel:
         """Return the eigenbasis, or raise an error if there is none."""
         if self.basis is None:
             raise ValueError(
-                "The neuron basis is unknown: with a named spectrum it needs penalty='neuron', and "
-                "reduced networks have none. Use basis='work'."
+                "The neuron basis is unknown: a named spectrum requires penalty='neuron', and reduced "
+                "networks have no neuron basis. Use basis='work'."
             )
         return self.basis
 

@@ -50,7 +50,7 @@ def as_state(model: LinearModel, state: Any, name: str = "initial_state") -> Sta
         if not {r.dtype.kind, y.dtype.kind} <= set("fiub"):
             raise TypeError("not real numbers")
     except (TypeError, ValueError):
-        expected = "a pair (r, y), as predict(return_state=True) returns"
+        expected = "a pair (r, y), as returned by predict(return_state=True)"
         raise bad_argument(name, state, expected) from None
     with np.errstate(over="ignore"):  # infinite values are reported below
         r, y = (part.astype(model.reservoir.dtype, copy=False) for part in (r, y))
@@ -68,7 +68,7 @@ def initial_states(model: LinearModel, states: Any, count: int, kind: str) -> li
     states = [states] if kind == "single" else list(states)
     if len(states) != count:
         got = Words(f"{len(states)} states")
-        raise bad_argument("initial_state", got, f"one for each of {count} series")
+        raise bad_argument("initial_state", got, f"one state for each of the {count} series")
     return [as_state(model, state) for state in states]
 
 
@@ -127,7 +127,7 @@ class OnlineRun:
         """Raise a TypeError. Use ``model.export(path, state=state)`` instead."""
         kind = type(self).__name__
         raise TypeError(
-            f"a {kind} cannot be exported. Export its network in its current state: "
+            f"A {kind} cannot be exported. Export its network in its current state: "
             f"{kind.lower()}.model.export(path, state={kind.lower()}.state)."
         )
 
@@ -183,7 +183,9 @@ def check_labels(name: str, labels: Sequence[Any] | None, known: Sequence[str] |
 def unused_outputs(y_previous: Any) -> ValueError:
     """Return the error for previous outputs of a model that does not use them."""
     return bad_argument(
-        "y_previous", y_previous, "None: this model has neither feedback nor output_to_readout"
+        "y_previous",
+        y_previous,
+        "None, because this model has neither feedback nor output_to_readout",
     )
 
 

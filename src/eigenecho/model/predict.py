@@ -41,7 +41,7 @@ def predict_series(
     """
     if posterior is not None and model.closed and y_previous is None:
         expected = "False for a network that runs on its own output"
-        raise bad_argument("return_std", True, expected, "Give y_previous.")
+        raise bad_argument("return_std", True, expected, "Pass y_previous.")
     starts = initial_states(model, initial_state, len(series), container.kind)
     previous = previous_outputs(model, y_previous, series, container)
     runs = list(zip(series, previous, starts, strict=True))
@@ -189,7 +189,7 @@ def previous_outputs(
     lengths, expected = ([len(rows) for rows in part] for part in (arrays, series))
     if lengths != expected:
         got = Words(f"lengths {lengths}")
-        raise bad_argument("y_previous", got, f"lengths {expected}, as for the inputs")
+        raise bad_argument("y_previous", got, f"lengths {expected}, equal to those of the inputs")
     return [namespace(u).asarray(a) for a, u in zip(arrays, series, strict=True)]
 
 
@@ -199,7 +199,7 @@ def warn_if_growing(outputs: Array, before: float, growth: float = 1e6) -> None:
     after = float(xp.max(xp.abs(outputs), initial=0.0))
     if after > growth * before:
         warn(
-            f"the output grew to {after:.3g}, from {before:.3g}: the closed loop is unstable. Use "
+            f"The output grew from {before:.3g} to {after:.3g}: the closed loop is unstable. Use "
             "a larger ridge, a smaller fb_scaling or a longer training series.",
             UnstableWarning,
         )

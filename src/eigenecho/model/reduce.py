@@ -58,7 +58,7 @@ def reduce(
         reduced = select_modes(weighting, units or 0)
         if reduced.system.units != units:
             warn(
-                f"units={units} asks for more modes than can be kept: {reduced.system.units} "
+                f"units={units} exceeds the number of usable modes: {reduced.system.units} "
                 "remain, because the others are rounding errors or have no usable eigenvectors.",
                 IllConditionedWarning,
             )
@@ -107,13 +107,17 @@ def _check(model: LinearModel, units: Any, tol: Any) -> None:
     """Raise unless the model can be reduced and the target size is valid."""
     check_reducible(model.reservoir, "model")
     if units is None and tol is None:
-        raise bad_argument("units, tol", (units, tol), "one of them", "Use tol=1e-6 or units=50.")
+        raise bad_argument(
+            "units, tol", (units, tol), "at least one of them", "Pass tol=1e-6 or units=50."
+        )
     if tol is not None and (not is_finite_number(tol) or not 0 < tol < 1):
         raise bad_argument("tol", tol, "a relative error in ]0, 1[, such as 1e-6")
     if units is not None:
         check_count(units, "units", "a number of units", 1)
         if units > model.units:
-            raise bad_argument("units", units, f"at most {model.units}, as the network has")
+            raise bad_argument(
+                "units", units, f"at most {model.units}, the number of units of the network"
+            )
 
 
 def _check_rounding(model: LinearModel, space: StateSpace, tol: float) -> None:
@@ -129,7 +133,7 @@ def _check_rounding(model: LinearModel, space: StateSpace, tol: float) -> None:
     errors = np.sqrt(np.mean((single - double) ** 2, axis=0))
     rounding = float(np.max(errors / np.where(scale > 0, scale, 1.0)))
     if tol < MARGIN * rounding:
-        expected = f"at least {MARGIN * rounding:.1e}, for rounding errors of float32"
+        expected = f"at least {MARGIN * rounding:.1e}, because of float32 rounding errors"
         raise bad_argument("tol", tol, expected, "Fit the network with dtype='float64'.")
 
 
@@ -170,7 +174,7 @@ def _smallest_order(
         return weighting, reduced
     if weighting.name == "rows" and balanced is not weighting.space.balanced:
         return _smallest_order(weighting.in_white_order(), units, tol)
-    remedy = "Ask for more units, or a larger tol." if units is not None else weighting.remedy
+    remedy = "Use more units or a larger tol." if units is not None else weighting.remedy
     best = min(errors) if np.isfinite(min(errors)) else least[most]
     raise bad_argument("tol", tol, f"at least {best:.1e}, the error of {most} modes", remedy)
 

@@ -93,7 +93,9 @@ def _weight_all_inputs(model: LinearModel) -> Weighting:
     # This is a lower bound on ‖G‖∞, so that errors relative to it are not underestimated.
     gain = largest_gain(response[:, : space.n_inputs])
     if balanced.order and not gain > 0:
-        raise bad_argument("model", Words("zero gain"), "a network that its inputs affect")
+        raise bad_argument(
+            "model", Words("a network with zero gain"), "a network whose inputs affect its outputs"
+        )
     bounds = balanced.tails[: balanced.order + 1] / (gain or 1.0)
 
     def details(reduced: TruncatedSystem) -> dict[str, Any]:
@@ -143,7 +145,7 @@ def _weight_rows(model: LinearModel, data: Any) -> Weighting:
     balanced = balance(space.system, partial(_deviations, space, drives, cuts), ROWS_FLOOR)
     # Measured errors are hardly ever below half the projection error of the rows.
     least, expected = 0.5 * balanced.left_out, TYPICAL_ERROR * balanced.cut_off
-    remedy = "Give more rows, or a larger tol."
+    remedy = "Pass more rows, or use a larger tol."
     return Weighting("rows", space, balanced, least, expected, details, remedy)
 
 
@@ -190,7 +192,7 @@ def _weight_training_rows(model: LinearModel, evidence: GroupEvidence) -> Weight
 
     least, expected = balanced.left_out, TYPICAL_BOUND * balanced.cut_off
     remedy = (
-        "The training statistics are not accurate enough: give rows as data=(X, y), or weight all "
+        "The training statistics are not accurate enough. Pass rows as data=(X, y), or weight all "
         "inputs equally with model_.reduce."
     )
     return Weighting("statistics", space, balanced, least, expected, details, remedy)
@@ -225,15 +227,17 @@ def _read(model: LinearModel, data: Any) -> tuple[list[Array], list[Array] | Non
     X, y = data if isinstance(data, tuple) and len(data) == 2 else (data, None)
     if X is None and model.D_in:
         got = Words("no inputs")
-        raise bad_argument("data", got, f"(X, y): {model.D_in} columns drive this network")
+        raise bad_argument("data", got, f"(X, y), because this network has {model.D_in} inputs")
     if y is None and (X is None or model.closed):
-        raise bad_argument("data", Words("inputs alone"), "(X, y): y(t−1) drives this network")
+        raise bad_argument("data", Words("only inputs"), "(X, y), because this network uses y(t−1)")
     inputs: list[Array] = []
     container = Container()
     if X is not None:
         inputs, container = as_series(X, "data", model.D_in, np.float64)
     if not all(map(len, inputs)):
-        raise bad_argument("data", Words("a series without rows"), "rows in each series")
+        raise bad_argument(
+            "data", Words("a series without rows"), "at least one row in each series"
+        )
     if y is None:
         return inputs, None
     items, _ = unpack_outputs(y, "data", container)
@@ -243,6 +247,6 @@ def _read(model: LinearModel, data: Any) -> tuple[list[Array], list[Array] | Non
     check_lengths(inputs, outputs, 0)
     empty = np.isnan(np.concatenate(outputs)).all(axis=0)
     if empty.any():
-        got = Words(f"nothing but NaN in column {int(np.argmax(empty))} of y")
+        got = Words(f"only NaN in column {int(np.argmax(empty))} of y")
         raise bad_argument("data", got, "at least one observation in each column")
     return inputs, outputs

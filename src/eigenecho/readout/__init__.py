@@ -1,8 +1,8 @@
 """Readouts: mergeable statistics, and ridge solutions computed from them.
 
-- ``Triangle`` reflects new rows into the triangle with LAPACK's ``tpqrt``. It gives EᵀE of the
-  residuals of any weights without squaring rounding errors, so that errors on held-out rows are
-  true residuals.
+- ``Triangle`` reflects new rows into the triangle with LAPACK's ``tpqrt``. It
+  determines EᵀE of the residuals for any weights without squaring rounding errors, so errors on
+  held-out rows are true residuals.
 - A single ridge is solved on [R; √α L], so that L is never inverted. Several ridges share one
   factorisation (``factorised``). So do input scalings, because scaling the states is equivalent to
   scaling the ridge.

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 EPS = float(np.finfo(np.float64).eps)
 
 HUGE = 1e300
-"""Largest ridge in use. The weights of the states vanish, however large the states are."""
+"""Largest ridge in use. At this ridge, all state weights vanish, however large the states are."""
 
 
 @dataclass(frozen=True, eq=False)
 class Factorisation:
-    """Factorised states, which give ridge solutions in O(N) for each ridge α and state scale s.
+    """Factorised states, from which a ridge solution costs O(N) per ridge α and state scale s.
 
     Rows consist of a few head columns H (the bias, y(t−1)) and states R. Scaling the inputs scales
     R by s, which is equivalent to a penalty β = α / s² on v = s w. In the coordinates L v, with
@@ -46,7 +46,7 @@ class Factorisation:
     ``S`` (N,) and ``V`` (N, N) are the singular values and right singular vectors of the states.
     ``UtH`` (N, k) and ``UtY`` (N, D_out) are the components of head and targets along U, and
     ``HtH`` (k, k) and ``HtY`` (k, D_out) the products of the components orthogonal to U. ``across``
-    holds factors H and Y of these products, if the rows are known and there are several head
+    contains factors H and Y of these products, if the rows are known and there are several head
     columns. The states are H ``lean`` (k, N) plus the factorised states; only the row of ``lean``
     for an unpenalised bias is nonzero. ``head_penalty`` (k,) is 1 for penalised head columns.
     Without a ridge, directions with S² up to ``cutoff`` are treated as rounding errors.
@@ -225,8 +225,8 @@ def _head_of(penalty: Penalty, head: int | None) -> tuple[int, Array, Array]:
 def warn_singular(ridge: float, remedy: str = "") -> None:
     """Warn that the minimum-norm readout is used, because the solution is not unique."""
     warn(
-        f"the readout system is singular at ridge={ridge:g} (collinear states, or fewer training "
-        "rows than weights): the minimum-norm readout is used. A larger ridge makes the solution "
-        f"unique{remedy}.",
+        f"The readout system is singular at ridge={ridge:g}, because states are collinear or there "
+        "are fewer training rows than weights. The minimum-norm solution is used. Use a larger "
+        f"ridge{remedy} to obtain a unique solution.",
         IllConditionedWarning,
     )

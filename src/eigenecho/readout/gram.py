@@ -50,10 +50,6 @@ class Gram(Accumulator):
         with np.errstate(over="ignore", invalid="ignore"):
             return Gram(self.XtX + X.T @ X, self.XtY + X.T @ Y, self.rows + len(X))
 
-    def merge(self, other: Gram) -> Gram:
-        """Return the statistics of both sets of rows."""
-        return Gram(self.XtX + other.XtX, self.XtY + other.XtY, self.rows + other.rows)
-
     def gram(self) -> Gram:
         """Return these statistics."""
         return self
@@ -88,15 +84,14 @@ class Gram(Accumulator):
         system = NormalEquations.of(self.XtX, penalty, ridge)
         if system is not None and system.is_regular:
             return system.solve(self.XtY)
-        warn_singular(ridge, "; solver='qr' resolves more")
+        warn_singular(ridge, " or solver='qr'")
         return namespace(self.XtY).asarray(self.on_host.factorise(penalty).weights(0.0))
 
     def likelihood(self, penalty: Penalty, squares: Array | None) -> Likelihood:
         """Return log p(Y) as a function of the ridge; ``squares`` are ‖y_d‖² (D_out,)."""
         assert squares is not None
-        XtX, XtY = self.XtX, self.XtY
-        check_targets(squares, XtY)
-        return Likelihood.of_sums(self.factorise(penalty), XtX, XtY, self.rows, squares)
+        check_targets(squares, self.XtY)
+        return Likelihood.of_sums(self.factorise(penalty), self.XtX, self.XtY, self.rows, squares)
 
     def penalised(self, penalty: Penalty, ridge: float, weights: Array) -> tuple[Array, Array]:
         """Return R and Z with RᵀR = XᵀX + ridge M and R w = Z, for the trained weights w."""
@@ -106,7 +101,7 @@ class Gram(Accumulator):
         except (np.linalg.LinAlgError, ValueError):  # indefinite or overflowed
             raise bad_argument(
                 "ridge", ridge, "a ridge that makes the normal equations positive definite",
-                "Fit with a larger one, or with solver='qr'.",
+                "Fit with a larger ridge or with solver='qr'.",
             ) from None  # fmt: skip
         return R, R @ namespace(R).asarray(weights)
 
@@ -159,7 +154,3 @@ class Remainder(Accumulator):
     def absorb(self, X: Array, E: Array) -> Remainder:
         """Return the sums with rows X (rows, N') and their residuals E (rows, D_out) added."""
         return Remainder(self.EtE + E.T @ E, self.XtE + X.T @ E, self.rows + len(X))
-
-    def merge(self, other: Remainder) -> Remainder:
-        """Return the sums over both sets of rows."""
-        return Remainder(self.EtE + other.EtE, self.XtE + other.XtE, self.rows + other.rows)

@@ -32,8 +32,8 @@ DEVICE_BATCH = 1 << 24
 class Lags:
     """Correlations ``rho`` (K, E, D) of side columns e(t) with the drive a(t−k), k < K.
 
-    ``S`` (E, E) is Σ e(t)ᵀ e(t). ``before`` and ``until`` hold, for each series, the drive (≤ K, D)
-    that determines the states before the first row and at the last row.
+    ``S`` (E, E) is Σ e(t)ᵀ e(t). For each series, ``before`` and ``until`` are the parts
+    (≤ K, D) of the drive that determine the states before the first row and at the last row.
     """
 
     rho: Array

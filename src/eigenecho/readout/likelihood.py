@@ -67,7 +67,7 @@ TIED = 1e-6
 class Likelihood:
     """Log p(Y) of n rows as a function of the ridge.
 
-    ``s2`` (N,) holds S², ``along`` (N, D_out) holds (Uᵀy)², ``across`` (D_out,) is the part of ‖y‖²
+    ``s2`` (N,) is S², ``along`` (N, D_out) is (Uᵀy)², ``across`` (D_out,) is the part of ‖y‖²
     orthogonal to U, and ``rows`` is n. Values of the ridge below ``floor``, and of q_d below
     ``least`` (D_out,), are rounding errors.
     """
@@ -130,13 +130,13 @@ def check_targets(squares: Array, sums: Array) -> None:
     """
     if not np.all(np.isfinite(squares)):
         raise UnstableError(
-            "the squares of the targets, by which ridges are compared, overflowed. Scale the "
+            "The squared targets, which are needed to compare ridges, overflowed. Scale the "
             "targets, or use standardize=True."
         )
     if np.any((squares < TINY) & np.any(sums != 0, axis=0)):
         warn(
-            "the squares of some targets are too small for floating point: these targets are "
-            "ignored when the ridge is selected. Scale them, or use standardize=True.",
+            "Some targets are so small that their squares underflow. They are ignored when the "
+            "ridge is selected. Scale the targets, or use standardize=True.",
             IllConditionedWarning,
         )
 

@@ -33,10 +33,10 @@ class Penalty:
 
     def __post_init__(self) -> None:
         if type(self.free) is not int or self.free not in (0, 1):
-            raise bad_argument("free", self.free, "0, or 1 to leave the bias unpenalised")
+            raise bad_argument("free", self.free, "0, or 1 for an unpenalised bias")
         units = 0 if self.basis is None else self.basis.units
         if self.size < self.free + units:
-            expected = f"at least {self.free + units}, for the bias and {units} units"
+            expected = f"at least {self.free + units} rows, for the bias and {units} units"
             raise bad_argument("size", self.size, expected)
 
     def root(self, like: Array | None = None) -> Array:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Accumulator(Protocol):
     """A statistic that absorbs rows, and forms a monoid with ``empty`` and ``merge``.
 
-    Subclasses are dataclasses that hold arrays, which may be on a device, and the number of rows.
+    Subclasses are dataclasses of arrays, which may be on a device, and the number of rows.
     """
 
     rows: int
@@ -42,7 +42,12 @@ class Accumulator(Protocol):
         """Return the statistic with rows X (rows, N'), Y (rows, D_out) added."""
 
     def merge(self, other: Self, /) -> Self:
-        """Return the statistic of both sets of rows: of(A ∪ B) = of(A).merge(of(B))."""
+        """Return the statistic of both sets of rows: of(A ∪ B) = of(A).merge(of(B)).
+
+        By default, all fields are sums over rows and are added.
+        """
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return type(self)(*(own + others for own, others in pairs))
 
     @property
     def on_host(self) -> Self:

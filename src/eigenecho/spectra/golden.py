@@ -45,8 +45,13 @@ def golden(n: int, sr: float = 0.9, seed: Seed = None) -> Spectrum:
     n_real = real_count(n)
     m = (n - n_real) // 2
     real = rng.uniform(-1, 1, n_real)
-    v0 = rng.uniform(0, 2)
-    return Spectrum(real, _spiral(m, v0)).scaled(sr)
+    # About half of the angles are in the upper half plane. The sequence is equidistributed, so
+    # slightly more than 2m angles always include m of them.
+    k = np.arange(1, 2 * m + 16)
+    v = (rng.uniform(0, 2) + k * (3 - math.sqrt(5))) % 2
+    upper = np.flatnonzero((v > 0) & (v < 1))[:m]
+    pairs = np.sqrt(k[upper] / (2 * max(m, 1))) * np.exp(1j * np.pi * v[upper])
+    return Spectrum(real, pairs).scaled(sr)
 
 
 def noisy_golden(
@@ -103,12 +108,3 @@ def noisy_golden(
     above = moved.real + 1j * np.maximum(np.abs(moved.imag), np.finfo(float).tiny)
     noisy = Spectrum(base.real, above)
     return noisy.scaled(sr) if rescale else noisy
-
-
-def _spiral(m: int, v0: float) -> np.ndarray:
-    # About half of the angles are in the upper half plane. The sequence is equidistributed, so
-    # that slightly more than 2m angles always include m of them.
-    k = np.arange(1, 2 * m + 16)
-    v = (v0 + k * (3 - math.sqrt(5))) % 2
-    upper = np.flatnonzero((v > 0) & (v < 1))[:m]
-    return np.sqrt(k[upper] / (2 * max(m, 1))) * np.exp(1j * np.pi * v[upper])

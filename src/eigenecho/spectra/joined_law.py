@@ -72,8 +72,8 @@ class JoinedLaw:
         check_units(n)
         shares, given = self.shares, self.given
         if n - given < len(shares):
-            expected = f"at least {given + len(shares)}, of which {given} are given"
-            raise bad_argument("n", n, expected, "Each law draws at least one: raise units.")
+            expected = f"at least {given + len(shares)} units, of which {given} are given"
+            raise bad_argument("n", n, expected, "Each law draws at least one: increase units.")
         seeds = [seed] if len(shares) == 1 else generator(seed).spawn(len(shares))
         draws = zip(whole_parts(n - given, shares), seeds, strict=True)
         first, *others = [
@@ -121,8 +121,8 @@ def draw_law(law: Callable[..., Spectrum], n: int, seed: Seed, sr: float) -> Spe
     """Return n eigenvalues of a law, or raise if the law returns anything else."""
     spectrum = law(n, sr=sr, seed=seed)
     if getattr(spectrum, "units", None) != n:
-        expected = f"a Spectrum of {n} eigenvalues"
-        remedy = "Spectrum.from_values converts a list of eigenvalues."
+        expected = f"a Spectrum of {n} eigenvalue{'s' * (n != 1)}"
+        remedy = "Use Spectrum.from_values to convert a list of eigenvalues."
         raise bad_argument(f"spectrum: {_name(law)}({n})", spectrum, expected, remedy)
     return spectrum
 

@@ -88,7 +88,7 @@ def joined(
     """
     terms = [law(part) if isinstance(part, str) else part for part in parts]
     if not terms or not all(callable(part) or isinstance(part, Spectrum) for part in terms):
-        expected = "at least one spectrum, or law by name or as a callable"
+        expected = "at least one Spectrum, name of a law or callable"
         raise bad_argument("parts", parts, expected)
     spectra = [part for part in terms if isinstance(part, Spectrum)]
     shares = iter(_checked(share, len(terms) - len(spectra)))
@@ -103,6 +103,6 @@ def _checked(share: Any, laws: int) -> Sequence[Any]:
         return [None] * laws
     fits = hasattr(share, "__len__") and not isinstance(share, str) and len(share) == laws
     if not fits or not all(is_finite_number(value) and value > 0 for value in share):
-        expected = f"{laws} numbers > 0, one for each law"
-        raise bad_argument("share", share, expected, "Spectra keep their size.")
+        expected = f"a list of {laws} number{'s' * (laws != 1)} > 0, one for each law"
+        raise bad_argument("share", share, expected, "A Spectrum keeps its size.")
     return share

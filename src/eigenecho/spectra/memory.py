@@ -53,7 +53,7 @@ def memory_curve(spectrum: Spectrum, delays: int) -> Array:
     delays = check_count(delays, "delays", "a number of delays")
     values = spectrum.values
     if not spectrum.radius < 1:
-        expected = "eigenvalues inside the unit circle, for which the states are stationary"
+        expected = "eigenvalues inside the unit circle, so that the states are stationary"
         raise bad_argument("spectrum", spectrum, expected)
     distances = np.abs(values[:, None] - values) + np.eye(len(values))
     if distances.min() <= SAME * spectrum.radius:

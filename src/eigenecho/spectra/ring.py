@@ -19,7 +19,7 @@ VANISHING = 1e-3
 
 
 def ring(n: int, sr: float = 0.95, seed: Seed = None) -> Spectrum:
-    """Return eigenvalues evenly spaced on the circle of radius ``sr``: the longest memory.
+    """Return eigenvalues evenly spaced on the circle of radius ``sr``, with the longest memory.
 
         λ_k = sr exp(2πi k / n),   k = 0 … n − 1
 
@@ -102,7 +102,7 @@ def log_ring(n: int, sr: float = 0.99, seed: Seed = None, *, shortest: float = 1
 def time_constants(
     n: int, sr: float = 0.99, seed: Seed = None, *, shortest: float = 1.0
 ) -> Spectrum:
-    """Return real eigenvalues with geometrically spaced time constants: leaky integrators.
+    """Return real eigenvalues with geometrically spaced time constants, as in leaky integrators.
 
         λ_k = exp(−1/τ_k),   τ from shortest to −1 / ln sr steps
 
@@ -140,8 +140,8 @@ def _moduli(n: int, sr: float, shortest: float) -> np.ndarray:
     check_sr(sr)
     check_number(shortest, "shortest", above=0)
     if not 0 < sr <= 1:
-        expected = "a radius in ]0, 1], the modulus of the slowest mode"
-        remedy = "Laws of time constants have no growing and no zero modes."
+        expected = "a spectral radius in ]0, 1]"
+        remedy = "A mode with a time constant must not grow, and must not be zero."
         raise bad_argument("sr", sr, expected, remedy)
     longest = -1 / math.log(min(sr, LARGEST_BELOW_ONE))
     if longest < shortest:

@@ -56,12 +56,12 @@ class Spectrum:
     def __post_init__(self) -> None:
         real = np.atleast_1d(np.asarray(self.real))
         if np.iscomplexobj(real) and real.size:
-            raise bad_argument("real", self.real, "real numbers", "Use pairs= for complex ones.")
+            raise bad_argument("real", self.real, "real numbers", "Use pairs= for complex values.")
         real = _frozen(real.astype(np.float64), "real")
         pairs = _frozen(np.atleast_1d(np.asarray(self.pairs)).astype(np.complex128), "pairs")
         if np.any(pairs.imag <= 0):
-            expected = "the eigenvalue with a positive imaginary part of each conjugate pair"
-            remedy = "Spectrum.from_values takes a whole list of eigenvalues."
+            expected = "one eigenvalue of each conjugate pair, with a positive imaginary part"
+            remedy = "Use Spectrum.from_values for a complete list of eigenvalues."
             raise bad_argument("pairs", self.pairs, expected, remedy)
         if real.size + pairs.size == 0:
             raise bad_argument("real, pairs", (self.real, self.pairs), "at least one eigenvalue")
@@ -93,15 +93,13 @@ class Spectrum:
         >>> ee.spectra.from_values([0.5, 0.3 + 0.4j, 0.3 - 0.4j])
         Spectrum(3 units: 1 real, 1 pairs, radius 0.5)
         """
-        values = np.atleast_1d(np.asarray(values)).astype(np.complex128)
-        if values.ndim != 1 or not np.all(np.isfinite(values)):
-            raise bad_argument("values", values, "a list of finite numbers")
+        values = _frozen(np.atleast_1d(np.asarray(values)).astype(np.complex128), "values")
         slack = tol * max(np.abs(values).max(initial=0.0), np.finfo(float).tiny)
         is_real = np.abs(values.imag) <= slack
         upper = _sorted(values[~is_real & (values.imag > 0)])
         lower = _sorted(values[~is_real & (values.imag < 0)].conj())
         if upper.size != lower.size or np.any(np.abs(upper - lower) > 2 * slack):
-            remedy = "Spectrum(real, pairs) adds the conjugates of complex eigenvalues."
+            remedy = "Use Spectrum(real, pairs) to add the conjugates of complex eigenvalues."
             raise bad_argument("values", values, "a list closed under conjugation", remedy)
         return cls(np.sort(values[is_real].real), upper)
 
@@ -153,9 +151,9 @@ class Spectrum:
         repeated = _repeated([part.values for part in parts])
         if repeated:
             warn(
-                f"{repeated} of {sum(part.units for part in parts)} joined eigenvalues repeat "
-                "others, up to rounding: with one input they add no memory. Join spectra without "
-                "common eigenvalues, such as rings of different radii.",
+                f"{repeated} of {sum(part.units for part in parts)} joined eigenvalues are "
+                "duplicates up to rounding, which add no memory if there is only one input. Join "
+                "spectra without common eigenvalues, such as rings of different radii.",
                 IllConditionedWarning,
             )
         real, pairs = zip(*((part.real, part.pairs) for part in parts), strict=True)

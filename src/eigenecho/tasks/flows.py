@@ -277,5 +277,5 @@ def _checked(rows: Array, name: str, value: Any) -> Array:
     """Return a trajectory, or raise if the integration failed with these parameters."""
     if not np.isfinite(rows).all():
         expected = "parameters for which the system can be integrated"
-        raise bad_argument(name, value, expected, "The solution grows without bound.")
+        raise bad_argument(name, value, expected, "The solution diverges.")
     return np.ascontiguousarray(rows)

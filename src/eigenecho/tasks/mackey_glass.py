@@ -80,7 +80,7 @@ def mackey_glass(
         x, slope = _integrate(history, slope, h, int(times[-1] / h) + 1, beta, gamma, n)
     except (OverflowError, ValueError):
         raise bad_argument(
-            "dt", dt, "a step that resolves the equation", "Lower dt or n."
+            "dt", dt, "a step small enough to integrate the equation", "Lower dt or n."
         ) from None
     return _hermite(x, h * slope, times / h)[:, np.newaxis]
 

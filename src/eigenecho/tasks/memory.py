@@ -25,7 +25,8 @@ class MemoryCapacity:
     ----------
     delays : integer array (K,)
     capacity : array (K,), MC_k in [0, 1]
-    total : their sum; at most N for a linear reservoir of N units, apart from sampling error
+    total : sum of the capacities
+        It is at most N for a linear reservoir of N units, apart from sampling error.
 
     See Also
     --------
@@ -137,7 +138,9 @@ def memory_capacity(
     warmup = check_count(warmup, "warmup", most=steps - 4)
     if delays is None:
         if not hasattr(model, "units"):
-            raise bad_argument("delays", None, "a number of delays, as the model has no `units`")
+            raise bad_argument(
+                "delays", None, "a number of delays, because the model has no attribute units"
+            )
         delays = 2 * check_count(model.units, "model.units", "a number of units", 1)
     u, targets = delayed_recall(steps, delays, seed=seed)
     split = warmup + (steps - warmup) // 2
@@ -154,10 +157,10 @@ def memory_capacity(
 
 
 def _check_delays(delays: Any, steps: int) -> Array:
-    expected = f"an integer, or a sequence of integers, from 0 to {steps - 1}"
+    expected = f"an integer or a sequence of integers from 0 to {steps - 1}"
     lags = as_array(delays, "delays", expected)
     if lags.ndim == 0:
-        number = check_count(lags.item(), "delays", "steps within the series", 1, steps - 1)
+        number = check_count(lags.item(), "delays", "a number of delays", 1, steps - 1)
         return np.arange(1, number + 1, dtype=np.int64)
     is_list = lags.ndim == 1 and lags.size > 0 and lags.dtype.kind in "iu"
     if not is_list or not 0 <= lags.min() <= lags.max() < steps:

@@ -69,7 +69,7 @@ def narma(
         "steps",
         steps,
         f"a length over which NARMA of order {order} stays bounded",
-        f"{_ATTEMPTS} draws from seed={seed!r} diverged. Use fewer steps, or order > 10.",
+        f"All {_ATTEMPTS} draws from seed={seed!r} diverged. Use fewer steps, or order > 10.",
     )
 
 

@@ -122,7 +122,7 @@ class AbstractProblem(ABC):
 
     @abstractmethod
     def rescale_outputs(self, scaling: Scaling) -> Self:
-        """Return the problem with scaled targets and the same caller's units."""
+        """Return the problem with scaled targets; the caller's units do not change."""
 
     @abstractmethod
     def counts(self, block: Block) -> Array:
@@ -157,7 +157,7 @@ class Problem(AbstractProblem):
 
     Rows are computed whenever they are needed, and never stored for a whole series. ``inputs``
     (T_i, D_in) and ``outputs`` (T_i, D_out) are in the network's units. Feedback and y(t−1) use the
-    true outputs. ``starts`` holds the initial state (r, y) of each series, or None for zero.
+    true outputs. ``starts`` contains the initial state (r, y) of each series, or None for zero.
     ``observed`` (T_i, D_out) is True for observed targets, by default all. Missing targets are 0 in
     ``outputs``, and are not used for training.
     """
@@ -353,13 +353,13 @@ def pose(
     default from all.
     """
     check_lengths(inputs, outputs, settings.warmup)
+    stops = [len(u) for u in inputs] if until is None else until
     u_scaling = y_scaling = None
     if settings.standardize:
-        counts = [len(u) for u in inputs] if until is None else until
         if inputs[0].shape[1]:
-            u_scaling = Scaling.of([u[:n] for u, n in zip(inputs, counts, strict=True)])
+            u_scaling = Scaling.of([u[:n] for u, n in zip(inputs, stops, strict=True)])
             inputs = [u_scaling.forward(u) for u in inputs]
-        y_scaling = Scaling.of([y[:n] for y, n in zip(outputs, counts, strict=True)])
+        y_scaling = Scaling.of([y[:n] for y, n in zip(outputs, stops, strict=True)])
         outputs = [y_scaling.forward(y) for y in outputs]
     observed = None
     if settings.missing == "skip":
@@ -375,7 +375,6 @@ def pose(
     )
     if settings.recipe.features is None:
         return problem
-    stops = [len(u) for u in inputs] if until is None else until
     return _standardize_states(problem, [(settings.warmup, stop) for stop in stops])
 
 
@@ -427,14 +426,14 @@ def check_same_length(rows: int, targets: int, which: str = "", y_name: str = "y
     if rows != targets:
         raise ValueError(
             f"X and {y_name} have inconsistent lengths{which}: X has {rows} rows and {y_name} has "
-            f"{targets}. Each row of {y_name} belongs to the same row of X."
+            f"{targets}. They must have the same number of rows."
         )
 
 
 def check_warmup(warmup: int, rows: int, columns: int, which: str = "") -> None:
     """Raise if no row of inputs (rows, columns) is left after the warmup."""
     if warmup >= rows:
-        remedy = "Lower warmup or drop the short series."
+        remedy = "Use a smaller warmup, or drop the short series."
         if rows < columns:
-            remedy = "Transpose X if time runs along its columns, or lower warmup."
+            remedy = "Transpose X if its columns are time steps, or use a smaller warmup."
         raise bad_argument("warmup", warmup, f"fewer steps than the {rows} rows{which}", remedy)

@@ -161,8 +161,9 @@ class RecursiveLeastSquares:
 def check_rates(ridge: Any, forgetting: Any) -> None:
     """Raise unless a ridge and a forgetting factor are valid."""
     if not is_finite_number(ridge) or ridge <= 0:
-        raise bad_argument("ridge", ridge, "one finite number > 0", "It sets the initial weights.")
+        remedy = "The ridge keeps the weights bounded before enough rows are learned."
+        raise bad_argument("ridge", ridge, "one finite number > 0", remedy)
     if not is_finite_number(forgetting) or not 0 < forgetting <= 1:
         raise bad_argument(
-            "forgetting", forgetting, "a number in ]0, 1]", "1 forgets nothing; 0.999 is common."
+            "forgetting", forgetting, "a number in ]0, 1]", "Use 1 to keep all rows."
         )

@@ -190,7 +190,7 @@ class RefinedWeights:
 def refine(first: WeightResiduals, system: NormalEquations) -> RefinedWeights | None:
     """Refine weights until all digits are correct; return None without convergence.
 
-    ``first`` holds the plain solution of the normal equations.
+    ``first`` contains the unrefined solution of the normal equations.
 
     The change of the outputs by a step δ = A⁻¹ g is known before the step is taken:
     ‖Xδ‖² + α‖Lδ‖² = gᵀδ. The convergence test uses this and the change of the weights, ‖Lδ‖,

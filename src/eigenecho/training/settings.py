@@ -48,7 +48,7 @@ class Settings:
         check_known(self.missing, "missing", ("error", "skip"))
         check_count(self.warmup, "warmup", "a number of steps", 0)
         if self.has_features and self.solver not in FEATURE_SOLVERS:
-            expected = f"one of {', '.join(FEATURE_SOLVERS)} with features or a delay line"
+            expected = f"one of {', '.join(FEATURE_SOLVERS)} if features or a delay line are used"
             raise bad_argument("solver", self.solver, expected)
         if not isinstance(self.ridge, str) or self.ridge not in ("auto", "loop"):
             object.__setattr__(self, "ridge", _numbers(self.ridge))
@@ -95,5 +95,7 @@ def _numbers(ridge: Any) -> tuple[float, ...]:
     values = np.atleast_1d(ridge)
     fits = values.dtype.kind in "fiu" and values.ndim == 1 and values.size > 0
     if not fits or not np.all(np.isfinite(values) & (values >= 0)):
-        raise bad_argument("ridge", ridge, "a finite number ≥ 0, a list of them, 'auto' or 'loop'")
+        raise bad_argument(
+            "ridge", ridge, "a finite number ≥ 0, a list of such numbers, 'auto' or 'loop'"
+        )
     return tuple(map(float, values))

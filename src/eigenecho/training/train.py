@@ -60,12 +60,12 @@ class GroupEvidence:
         """Raise if the parts, which may come from a file, are inconsistent."""
         statistics = self.statistics
         size, D = statistics.size, statistics.outputs
-        check_shape(self.weights, "weights", (size, D), ", as in the statistics")
-        check_shape(self.scatter, "scatter", (D, D), ", as in the statistics")
+        check_shape(self.weights, "weights", (size, D), ", like the statistics")
+        check_shape(self.scatter, "scatter", (D, D), ", like the statistics")
         if self.XtE is not None:
-            check_shape(self.XtE, "XtE", (size, D), ", as in the statistics")
+            check_shape(self.XtE, "XtE", (size, D), ", like the statistics")
         if self.penalty.size != size:
-            raise bad_argument("penalty", Words(f"of {self.penalty.size} rows"), f"{size} rows")
+            raise bad_argument("penalty", Words(f"{self.penalty.size} rows"), f"{size} rows")
 
     def __getstate__(self) -> dict[str, Any]:
         # Cached properties are not stored, because they may be on a device.
@@ -103,7 +103,7 @@ class GroupEvidence:
     def log_density(self) -> float:
         """Log p(Y) of the training targets under the ridge, as in ``readout.likelihood``."""
         if self.ridge == 0:
-            raise ValueError("log_density is undefined for ridge=0.")
+            raise ValueError("log_density is undefined for ridge=0. Use a ridge > 0.")
         ridge, free = np.array([self.ridge]), self.penalty.free
         size = self.ridge * np.sum(self.penalty.times_root(self.weights) ** 2, axis=0)
         s2 = self.statistics.on_host.factorise(self.penalty).S ** 2
@@ -201,8 +201,10 @@ def train(problem: AbstractProblem, settings: Settings) -> TrainedReadout:
     One ridge is selected for all outputs. Outputs with the same missing rows are trained together.
     """
     if problem.has_gaps and settings.solver == "structured":
-        expected = "another solver if targets are missing: sums over time cannot skip rows"
-        raise bad_argument("solver", "structured", expected, "Use solver='auto'.")
+        raise ValueError(
+            "solver='structured' does not support missing targets, because it cannot skip rows. "
+            "Use solver='auto'."
+        )
     columns, parts = zip(*problem.parts, strict=True)
     if len(parts) == 1:
         return _train_group(problem, settings)
@@ -253,7 +255,7 @@ def hold_out(problem: AbstractProblem, settings: Settings) -> Fold:
     train = [(start, cut) for (start, _), cut in zip(everything, cuts, strict=True)]
     last = [(cut, stop) for (_, stop), cut in zip(everything, cuts, strict=True)]
     if not (problem.counts(train).all() and problem.counts(last).any()):
-        expected = "a single value: the series are too short to select one on held-out rows"
+        expected = "a single number, as the series are too short to select one on held-out rows"
         raise bad_argument("ridge", settings.ridge, expected)
     return Fold(train, (last,))
 
@@ -348,8 +350,8 @@ def select_ridge(
     """Return one ridge for all problems, which have the same rows and different outputs.
 
     "auto" maximises the likelihood of the training targets; among several ridges, the one with the
-    smallest errors on held-out rows is selected. ``gathered`` holds the statistics of the fold; if
-    omitted, those required by the solver are computed.
+    smallest errors on held-out rows is selected. ``gathered`` are the statistics of the fold. If
+    omitted, the statistics that the solver requires are computed.
     """
     if settings.ridge != "auto" and not settings.compares:
         return SelectedRidge(settings.ridge[0])
@@ -392,8 +394,8 @@ def _select(
     selected = likeliest(parts)
     if settings.solver == "gram" and not selected.is_resolved:
         warn(
-            f"normal equations cannot resolve ridges below {selected.ridge:.0e}, and the targets, "
-            "which have little noise, need a smaller one. Use solver='qr'.",
+            f"The normal equations cannot resolve ridges below {selected.ridge:.0e}, but the "
+            "targets have so little noise that a smaller ridge is needed. Use solver='qr'.",
             IllConditionedWarning,
         )
     return selected

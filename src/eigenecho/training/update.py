@@ -70,7 +70,7 @@ def _corrected(
         warn_if_lost(_error(problem.in_double, block, left, off), ridge, problem.reservoir.dtype)
     else:
         warn(
-            f"the ridge of {ridge:g} is below the rounding error of the stored statistics, so the "
+            f"ridge={ridge:g} is smaller than the rounding error of the stored statistics, so the "
             "update is not exact. Fit with solver='qr' or with a larger ridge.",
             IllConditionedWarning,
         )
@@ -128,8 +128,8 @@ def warn_if_lost(error: float, ridge: float, dtype: np.dtype) -> bool:
     if not error > max(LARGEST_ERROR, float(np.finfo(dtype).eps)):
         return False
     warn(
-        f"the stored statistics have too few digits at a ridge of {ridge:g}: after this update, "
-        f"outputs have errors of about {error:.0e} of their size. Fit with solver='qr' or with a "
+        f"The stored statistics have too few digits for ridge={ridge:g}: after this update, the "
+        f"relative error of the outputs is about {error:.0e}. Fit with solver='qr' or with a "
         "larger ridge.",
         IllConditionedWarning,
     )

@@ -67,7 +67,7 @@ def choose_form(W: Array, form: str = "auto", condition: float = WELL_CONDITIONE
     choice = _choose(np.ldexp(W, -exponent), form, condition)
     scale = 2.0**exponent
     if not choice.spectrum.radius * scale < np.inf:
-        raise ValueError(f"W has eigenvalues that overflow: its largest entry is {size:.3g}.")
+        raise ValueError(f"The eigenvalues of W overflow: its largest entry is {size:.3g}.")
     return replace(
         choice, transition=choice.transition.times(scale), spectrum=choice.spectrum.times(scale)
     )
@@ -85,7 +85,9 @@ def _choose(W: Array, form: str, condition: float) -> Choice:
 
     why = f"the eigenvectors are nearly parallel (cond(Q) = {basis.condition:.0e})"
     worth = costs.MAX_CASCADE_COST * kept.transition.cost
-    largest = {"diagonal": 0, "cascade": len(W)}.get(form, _largest_block(W, worth))
+    # The largest block for which a step of the cascade costs less than ``worth``.
+    affordable = int(np.count_nonzero(step_cost(np.arange(len(W)), len(W)) < worth)) - 1
+    largest = {"diagonal": 0, "cascade": len(W)}.get(form, affordable)
     if form == "auto" and kept.form == "sparse":
         kept = replace(
             kept, reason=f"{why}, and {kept.transition.matrix.nnz} connections are cheapest"
@@ -107,8 +109,3 @@ def _choose(W: Array, form: str, condition: float) -> Choice:
     if kept.form == "sparse":
         return kept
     return replace(kept, reason=f"{why}, and no cheaper form is accurate")
-
-
-def _largest_block(W: Array, worth: float) -> int:
-    """Return the size of the largest block for which a cascade step costs less than ``worth``."""
-    return int(np.count_nonzero(step_cost(np.arange(len(W)), len(W)) < worth)) - 1

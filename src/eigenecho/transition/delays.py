@@ -84,10 +84,6 @@ class DelayLine(Transition):
         ).T.tocsr()
 
     @property
-    def dense(self) -> Array:
-        return self.matrix.toarray()
-
-    @property
     def cost(self) -> float:
         return (costs.CONNECTION_NS + costs.SPARSE_UNIT_NS) * self.units
 
@@ -99,15 +95,15 @@ class DelayLine(Transition):
         return SparseForm(counts.astype(np.uint64), before.astype(np.uint32), data)
 
     def times(self, factor: float) -> DelayLine:
-        raise _fixed("scaled")
+        raise ValueError("A delay line cannot be scaled.")
 
     def leak(self, lr: float) -> DelayLine:
         if lr != 1:
-            raise bad_argument("lr", lr, "1 with a delay line, which has no leak")
+            raise bad_argument("lr", lr, "1 with a delay line, which does not support leaking")
         return self
 
     def padded(self, extra: int) -> DelayLine:
-        raise _fixed("extended")
+        raise ValueError("A delay line cannot be extended.")
 
 
 def delay_line(taps: int, spacing: int = 1) -> DelayLine:
@@ -137,7 +133,3 @@ def delay_line(taps: int, spacing: int = 1) -> DelayLine:
     (500, 7)
     """
     return DelayLine(taps, spacing)
-
-
-def _fixed(how: str) -> ValueError:
-    return ValueError(f"A delay line cannot be {how}.")

@@ -83,17 +83,13 @@ class Sparse(Matrix):
         super().__post_init__()
 
     @property
-    def dense(self) -> Array:
-        return self.W.toarray()
-
-    @property
     def cost(self) -> float:
         return costs.CONNECTION_NS * self.W.nnz + costs.SPARSE_UNIT_NS * self.units
 
     def form(self, dtype: DTypeLike = np.float64) -> SparseForm:
         transposed = self.W.T.tocsr()
         return SparseForm(
-            # Unsigned indices spare compiled code the handling of negative ones.
+            # With unsigned indices, compiled code need not handle negative ones.
             transposed.indptr.astype(np.uint64),
             transposed.indices.astype(np.uint32),
             transposed.data.astype(dtype),
@@ -168,7 +164,7 @@ def check_indices(W: Any, name: str = "W") -> None:
         and (indices.size == 0 or (indices.min() >= 0 and indices.max() < columns))
     )
     if not fits:
-        raise ValueError(f"{name} has indices or index pointers outside of its shape {W.shape}.")
+        raise ValueError(f"{name} has indices or index pointers outside its shape {W.shape}.")
 
 
 def as_transition(W: Any) -> Transition:

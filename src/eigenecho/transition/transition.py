@@ -62,7 +62,8 @@ class Transition(ABC):
     @property
     def dense(self) -> Array:
         """[W]_Q (N, N) as an array."""
-        return np.asarray(self.matrix)
+        matrix = self.matrix
+        return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
 
     @abstractmethod
     def form(self, dtype: DTypeLike = np.float64) -> Form:

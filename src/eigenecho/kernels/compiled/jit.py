@@ -53,8 +53,9 @@ def jit(fastmath: bool | set[str]) -> Callable[[Callable[..., Any]], Any]:
 def _warn_once() -> None:
     """Warn that compiled code cannot be cached, once in a process."""
     warn(
-        "compiled code cannot be cached: neither the folder of eigenecho nor the user's cache "
-        "folder is writable. Every process compiles again, which takes seconds. Set the "
-        "environment variable NUMBA_CACHE_DIR to a writable folder before Python starts.",
+        "Compiled code cannot be cached, because neither the eigenecho package folder nor the user "
+        "cache folder is writable. Every new process must compile again, which takes several "
+        "seconds. Set the environment variable NUMBA_CACHE_DIR to a writable folder before "
+        "starting Python.",
         SlowStartWarning,
     )

@@ -70,7 +70,7 @@ def write(form_parts: tuple[Tensor, Tensor, int], b: Tensor, drive: Tensor, star
 
     ``starts`` (S, C, M, 2) are the states before chunks. ``form_parts`` are a and s of all N
     columns and the number of real modes; ``b`` (D, N) are the weights of the drive. If the drive
-    has no columns, ``out`` already holds the projected drive.
+    has no columns, ``out`` already contains the projected drive.
     """
     a, s, n = form_parts
     S, T, D = drive.shape
