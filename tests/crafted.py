@@ -418,7 +418,7 @@ def change_bytes(rng, data):
 # Use of loaded objects ------------------------------------------------------------------------
 
 
-UNAVAILABLE = "not available with features or a delay line"
+UNAVAILABLE = "not supported with features or a delay line"
 """Part of an error message of networks with features."""
 
 

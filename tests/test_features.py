@@ -241,7 +241,7 @@ def test_solvers():
     sums = ee.LinearESN(**params, solver="gram").fit(SERIES[:-1], SERIES[1:])
     np.testing.assert_allclose(sums.predict(SERIES), direct.predict(SERIES), rtol=1e-6)
     for solver in ("structured", "refined"):
-        with pytest.raises(ValueError, match=r"solver.*auto, gram, qr with features"):
+        with pytest.raises(ValueError, match=r"solver.*auto, gram, qr if features"):
             ee.LinearESN(**params, solver=solver).fit(SERIES[:-1], SERIES[1:])
     automatic = ee.LinearESN(**params | {"ridge": "auto"}).fit(SERIES[:-1], SERIES[1:])
     assert automatic.ridge_ > 0
@@ -471,7 +471,7 @@ def test_delay_line_refuses_what_it_does_not_have():
         with pytest.raises(ValueError, match=match):
             ee.LinearESN(spectrum=line, **params).fit(SERIES[:-1], SERIES[1:])
     esn = ee.LinearESN(spectrum=line, seed=0).fit(SERIES[:-1], SERIES[1:])
-    with pytest.raises(ValueError, match="Reduction is not available with features or a delay"):
+    with pytest.raises(ValueError, match="Reduction is not supported with features or a delay"):
         esn.reduce(units=2)
     for arguments in ((0,), (2.5,), (2, 0), (True,)):
         with pytest.raises(ValueError, match=r"taps|spacing"):
@@ -551,9 +551,11 @@ def test_ridge_of_closed_loops():
 
 def test_ridge_of_closed_loops_needs_rows_and_a_loop():
     short = ee.LinearESN(2, features="quadratic", ridge="loop")
-    with pytest.raises(ValueError, match=r"ridge='loop'.*needs 20 rows"):
+    with pytest.raises(ValueError, match=r"ridge='loop'.*requires 20 rows"):
         short.fit(SERIES[:15], SERIES[1:16])
-    with pytest.raises(ValueError, match="Forecasts need a model that predicts its own input"):
+    with pytest.raises(
+        ValueError, match="Forecasting requires a model that predicts its own input"
+    ):
         ee.LinearESN(2, ridge="loop").fit(SERIES[:-1, :1], SERIES[1:])
 
 
@@ -627,16 +629,16 @@ def test_what_is_not_available_with_features():
     calls = {
         "Reduction": [lambda: esn.reduce(units=2), lambda: esn.model_.reduce(tol=0.1)],
         "A learner": [lambda: esn.learner(), lambda: esn.model_.learner(1e-3)],
-        "A prediction interval": [lambda: esn.forecast(5, interval=0.9)],
+        "A forecast interval": [lambda: esn.forecast(5, interval=0.9)],
         "W_out in the neuron basis": [esn.matrices],
         "weights=True": [lambda: ee.plots.spectrum(esn, weights=True)],
     }
     for what, attempts in calls.items():
         for attempt in attempts:
-            with pytest.raises(ValueError, match=f"^{what}.*not available with features"):
+            with pytest.raises(ValueError, match=f"^{what}.*not supported with features"):
                 attempt()
     assert not hasattr(esn, "closed_loop_radius_")
-    with pytest.raises(ValueError, match="not available with features"):
+    with pytest.raises(ValueError, match="not supported with features"):
         ee.LinearESN(3, features="quadratic", ridge=1e-3).learner(n_inputs=1, n_outputs=1)
     assert esn.model_.inference(100) == "scan"
     assert (

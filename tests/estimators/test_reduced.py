@@ -42,7 +42,7 @@ def test_predictions_are_close_to_the_original(esn, small):
 
 def test_original_is_not_modified(esn, small):
     assert esn.model_.units == 80
-    with pytest.raises(AttributeError, match="networks from reduce"):
+    with pytest.raises(AttributeError, match="networks returned by reduce"):
         _ = esn.certificate_
     assert not hasattr(esn, "certificate")
     assert small.model_.certificate is small.certificate_ is small.certificate
@@ -55,11 +55,11 @@ def test_parameters_describe_the_remaining_modes(small):
 
 
 def test_partial_fit_is_rejected(small):
-    with pytest.raises(ValueError, match="reduced networks have none"):
+    with pytest.raises(ValueError, match="Reduced networks have none"):
         small.partial_fit(X, Y[:, 0])
-    with pytest.raises(ValueError, match="reduced networks have none"):
+    with pytest.raises(ValueError, match="Reduced networks have none"):
         small.learner()
-    with pytest.raises(ValueError, match="reduced networks have none"):
+    with pytest.raises(ValueError, match="Reduced networks have none"):
         small.save("anywhere", statistics=True)
 
 
@@ -69,14 +69,14 @@ def test_intervals_warn_of_missing_uncertainty(tmp_path):
     small = esn.reduce(units=20)
     small.save(tmp_path / "small")
     for one in (small, ee.load(tmp_path / "small")):
-        with pytest.warns(IllConditionedWarning, match="reduced networks"):
+        with pytest.warns(IllConditionedWarning, match="Reduced networks"):
             bounds = one.forecast(3, interval=0.9)
         expected = esn.forecast(3, interval=0.9)
         assert np.all(bounds.upper - bounds.lower < expected.upper - expected.lower)
 
 
 def test_standard_deviations_of_predictions_are_rejected_with_a_reason(esn, small, tmp_path):
-    with pytest.raises(ValueError, match="reduced networks have none"):
+    with pytest.raises(ValueError, match="Reduced networks have none"):
         small.predict(X, return_std=True)
     esn.save(tmp_path / "plain")
     with pytest.raises(ValueError, match=r"statistics=True"):
@@ -127,7 +127,7 @@ def test_bound_of_single_precision_holds():
     u = rng.normal(size=(1500, 2))
     y = np.roll(u[:, 0], 3) + 0.1 * rng.normal(size=1500)
     esn = ee.LinearESN(120, warmup=100, seed=0, dtype="float32").fit(u, y)
-    with pytest.raises(ValueError, match="rounding errors of float32"):
+    with pytest.raises(ValueError, match="float32 rounding errors"):
         esn.reduce(tol=1e-6, data=(u, y))
     small = esn.reduce(tol=1e-2, data=(u, y))
     error = (esn.predict(u) - small.predict(u))[100:]

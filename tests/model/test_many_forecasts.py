@@ -77,7 +77,7 @@ def test_unsupported_arguments_of_many_forecasts():
     esn, X = fitted(1)
     contexts = np.stack([X[:100], X[100:200]])
     for given in (dict(inputs=np.ones((5, 1))), dict(state=esn.final_state_)):
-        with pytest.raises(ValueError, match="one series"):
+        with pytest.raises(ValueError, match="a single series"):
             esn.forecast(5, context=contexts, **given)
     with pytest.raises(ValueError, match="at least one row"):
         esn.forecast(5, context=[X[:10], X[:0]])

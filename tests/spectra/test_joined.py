@@ -196,7 +196,7 @@ def test_unsupported_operands_of_addition(other):
     ("call", "message"),
     [
         (lambda: joined(), "parts.*at least one"),
-        (lambda: joined(ring, 0.5), r"parts=\(.*0.5\).*law by name"),
+        (lambda: joined(ring, 0.5), r"parts=\(.*0.5\).*name of a law"),
         (lambda: joined("rings", "golden"), "Did you mean 'ring'"),
         (lambda: joined("ring", "golden", share=[1]), r"share=\[1\].*2 numbers > 0.*each law"),
         (lambda: joined("ring", share="1"), "share='1'.*1 number > 0"),

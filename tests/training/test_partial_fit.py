@@ -97,7 +97,7 @@ def test_initial_states_are_given_for_each_series():
     partial_fits.partial_fit(X[C], Y[C], initial_state=states[0])
     partial_fits.partial_fit(X[A], Y[A], initial_state=states[1])
     assert_close(partial_fits.W_out_, together.W_out_)
-    with pytest.raises(ValueError, match=r"initial_state.*one for each of 1 series"):
+    with pytest.raises(ValueError, match=r"initial_state.*one state per series"):
         start.partial_fit([X[C]], [Y[C]], initial_state=states)
 
 

@@ -66,10 +66,10 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         "matrix" draws a random W and diagonalises it. Eigenvalues (a Spectrum or a list) and a
         square matrix are used without changes, and ``units``, ``sr`` and ``rc_connectivity`` are
         then ignored. A law can also be a callable ``(n, sr=, seed=) -> Spectrum``, the sum of a
-        Spectrum and a law, or a result of ``spectra.joined``. "data" learns the eigenvalues from the training rows,
-        as ``spectra.from_data`` does with ``sr`` as the radius of its large network. The states of
-        ``eigenecho.delay_line`` are the last input rows, and the ridge applies to all of them
-        equally.
+        Spectrum and a law, or a result of ``spectra.joined``. "data" learns the eigenvalues from
+        the training rows, as ``spectra.from_data`` does with ``sr`` as the radius of its large
+        network. The states of ``eigenecho.delay_line`` are the last input rows, and the ridge
+        applies to all of them equally.
     basis : {"eigen", "neuron"}
         Compute in the eigenbasis, O(N) per step, or as the standard network with its matrix W. In
         "eigen", a matrix without a usable eigenbasis (most sparse ones) is replaced by the cheapest

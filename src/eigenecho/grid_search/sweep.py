@@ -59,9 +59,9 @@ def search(
     Parameters
     ----------
     estimator : LinearESN
-        The estimator whose parameters are used unless the grid replaces them. Scores are computed by the orthogonal
-        solver (or from normal equations, if it would take minutes and they are accurate enough);
-        ``solver`` is used when the best combination is fitted.
+        The estimator whose parameters are used unless the grid replaces them. Scores are
+        computed by the orthogonal solver (or from normal equations, if it would take minutes and
+        they are accurate enough); ``solver`` is used when the best combination is fitted.
     grid : dict of lists, or list of such dicts
         As for scikit-learn's ``ParameterGrid``: pass a single value, such as one matrix or one
         ``Spectrum``, as a list with one element. A ``seed`` that is None or a Generator

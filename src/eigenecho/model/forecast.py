@@ -193,8 +193,8 @@ def check_autonomous(model: LinearModel) -> None:
         raise ValueError("This model has no input and no feedback, so it cannot forecast.")
     if 0 < model.D_in < D:
         raise ValueError(
-            f"Forecasting requires a model that predicts its own input: the first {D} input columns "
-            f"must be the {D} outputs, but this model has only {model.D_in}."
+            f"Forecasting requires a model that predicts its own input: the first {D} input "
+            f"columns must be the {D} outputs, but this model has only {model.D_in}."
         )
 
 

@@ -315,8 +315,8 @@ class LinearModel:
         """Return the eigenbasis, or raise an error if there is none."""
         if self.basis is None:
             raise ValueError(
-                "The neuron basis is unknown: a named spectrum requires penalty='neuron', and reduced "
-                "networks have no neuron basis. Use basis='work'."
+                "The neuron basis is unknown: a named spectrum requires penalty='neuron', and "
+                "reduced networks have no neuron basis. Use basis='work'."
             )
         return self.basis
 

@@ -68,7 +68,7 @@ def initial_states(model: LinearModel, states: Any, count: int, kind: str) -> li
     states = [states] if kind == "single" else list(states)
     if len(states) != count:
         got = Words(f"{len(states)} states")
-        raise bad_argument("initial_state", got, f"one state for each of the {count} series")
+        raise bad_argument("initial_state", got, "one state per series")
     return [as_state(model, state) for state in states]
 
 

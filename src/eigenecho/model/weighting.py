@@ -227,7 +227,7 @@ def _read(model: LinearModel, data: Any) -> tuple[list[Array], list[Array] | Non
     X, y = data if isinstance(data, tuple) and len(data) == 2 else (data, None)
     if X is None and model.D_in:
         got = Words("no inputs")
-        raise bad_argument("data", got, f"(X, y), because this network has {model.D_in} inputs")
+        raise bad_argument("data", got, "(X, y), because this network has inputs")
     if y is None and (X is None or model.closed):
         raise bad_argument("data", Words("only inputs"), "(X, y), because this network uses y(t−1)")
     inputs: list[Array] = []
