@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from eigenecho.data.panel import read
@@ -112,6 +112,7 @@ def test_rows_in_any_order(index):
 
 @settings(max_examples=40, deadline=None)
 @given(st.sampled_from(sorted(INDEXES)), st.integers(0, 10**6), st.floats(0.05, 0.35))
+@example("every second business day", 139, 0.3125)
 def test_missing_rows_are_missing_observations(kind, seed, share):
     index = INDEXES[kind]
     y = series(index, seed)

@@ -212,9 +212,9 @@ def _candidates(times: Any) -> Iterator[Any]:
             yield offsets.Day(int(length // DAY))
             yield offsets.BusinessDay()
             days = np.asarray(local).astype("datetime64[D]")
-            sizes, counts = np.unique(np.busday_count(days[:-1], days[1:]), return_counts=True)
-            if sizes[np.argmax(counts)] > 1:
-                yield offsets.BusinessDay(int(sizes[np.argmax(counts)]))
+            for count in usual_steps(np.busday_count(days[0], days)):
+                if count > 1:
+                    yield offsets.BusinessDay(int(count))
     for length in usual_steps(times if times.tz is None else times.tz_convert(None)):
         # Whole days here are days in another time zone, such as UTC.
         yield offsets.Hour(24 * int(length // DAY)) if _is_days(length) else tick(length)
