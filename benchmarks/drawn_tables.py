@@ -128,8 +128,8 @@ def describe_walks(count: int) -> str:
     return (
         f"For {count} other random walks ({WALK_ROWS} rows, horizon {WALK_HORIZON}), the number of "
         f"forecasts reported to beat the best baseline was {beaten}; at the 5% level, about one "
-        f"false positive in twenty is expected. The coverage was {np.mean(held):.0%} on average "
-        f"and {min(held):.0%} at the lowest."
+        f"false positive in twenty is expected. The coverage was {np.mean(held):.0%} on average, "
+        f"with a minimum of {min(held):.0%}."
     )
 
 

@@ -184,13 +184,13 @@ def seasonal_naive(past: pd.DataFrame, plan: pd.DataFrame, future: pd.DataFrame)
 METHODS: dict[str, Callable[..., pd.DataFrame]] = {
     "eigenecho": eigenecho,
     "LightGBM": gradient_boosting,
-    "LightGBM, sales as they are": partial(gradient_boosting, setting=PLAIN),
+    "LightGBM, untransformed sales": partial(gradient_boosting, setting=PLAIN),
     "AutoETS": exponential_smoothing,
     "seasonal naive": seasonal_naive,
 }
 PACKAGES = {
     "LightGBM": ("mlforecast", "lightgbm"),
-    "LightGBM, sales as they are": ("mlforecast", "lightgbm"),
+    "LightGBM, untransformed sales": ("mlforecast", "lightgbm"),
     "AutoETS": ("statsforecast",),
     "seasonal naive": ("statsforecast",),
 }

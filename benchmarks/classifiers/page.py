@@ -15,14 +15,14 @@ Scores = Mapping[str, Mapping[str, SetScore]]
 SHOWN_LOSSES = 5
 """Number of sets in the list of the largest losses."""
 
-PROTOCOL = """- **Splits and seeds.** Official training and test splits; accuracies are means over {seeds} seeds.
-- **Methods.** `ee.ReservoirClassifier` with default settings and with 1024 features (8 time constants, 4 frequencies,
-  2 phases, 4 thresholds), and the classifiers of aeon with their default settings.
+PROTOCOL = """- **Splits and seeds.** The official training and test splits are used. Accuracies are means over {seeds} seeds.
+- **Methods.** `ee.ReservoirClassifier` is used with default settings and with 1024 features (8 time constants, 4
+  frequencies, 2 phases, 4 thresholds). The classifiers of aeon are used with their default settings.
 - **Choice of settings.** The grid of modes, the thresholds and the range of ridges were chosen on a random half of 32
-  sets, drawn before the first experiment and marked by *. The other sets were evaluated afterwards.
-- **Unequal lengths.** Means are over the sets that all methods support. aeon's classifiers do not support series of
+  data sets, which were drawn before the first experiment and are marked by *. The other sets were evaluated afterwards.
+- **Unequal lengths.** Means are computed over the sets that all methods support. aeon's classifiers do not support series of
   unequal lengths; these sets are at the end of the last table.
-- **Time.** CPU seconds of `fit` and `predict`, summed over all sets, on one thread. eigenecho and MiniRocket take turns
+- **Time.** Times are CPU seconds of `fit` and `predict`, summed over all sets, on one thread. eigenecho and MiniRocket take turns
   on each set, in one run. The times of the other methods may be from an earlier run.
 """  # noqa: E501
 
@@ -33,15 +33,18 @@ def page(sets: Sequence[LabelledSet], scores: Scores, speeds: Scores, seeds: int
     parts = [
         "# Classification benchmark\n",
         summarise(common, scores),
-        "Run `make bench-classification BENCH=FOLDER` to repeat it on your sets; "
-        "`benchmarks/classifiers/sets.py` describes\ntheir formats.\n",
+        "This page compares the accuracy and speed of `ee.ReservoirClassifier` with those of the "
+        "classifiers of aeon. Run\n`make bench-classification BENCH=FOLDER` to repeat the "
+        "benchmark on your own data sets; `benchmarks/classifiers/sets.py`\ndescribes their "
+        "formats.\n",
         PROTOCOL.format(seeds=seeds),
         overall(common, scores),
         compared(common, scores),
         losses(common, scores),
         "## Speed\n",
-        "CPU seconds of `fit` and `predict` on simulated series of two classes (series × steps), "
-        "the smallest of three\nrounds. The methods take turns as above.\n",
+        "The table shows the CPU seconds of `fit` and `predict` on simulated series of two classes "
+        "(series × steps). Each\nvalue is the minimum of three rounds, in which the methods take "
+        "turns as above.\n",
         speed(speeds),
         "## All sets\n",
         by_set(sets, scores),
@@ -55,7 +58,7 @@ def summarise(sets: Sequence[LabelledSet], scores: Scores) -> str:
     other, ours = ([scores[method][s.name].accuracy for s in kept] for method in (PEER, OURS))
     comparison = Comparison.of(ours, other)
     return (
-        f"On {len(kept)} sets that were not used to choose the settings, the mean accuracy of "
+        f"On {len(kept)} data sets that were not used to choose the settings, the mean accuracy of "
         f"`ee.ReservoirClassifier` is\n{mean(ours):.2%}, and that of aeon's {PEER} is "
         f"{mean(other):.2%}: {comparison.wins} wins, {comparison.ties} ties and "
         f"{comparison.losses} losses (Wilcoxon signed-rank test: p = {comparison.p_value:.2f}).\n"

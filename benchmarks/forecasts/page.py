@@ -21,13 +21,14 @@ PROTOCOL = f"""This page compares the accuracy, coverage and speed of `Forecaste
   also given the season length; a separate row shows `Forecaster` with the season length. AutoARIMA, AutoETS and AutoTheta
   are from statsforecast. For seasons of more than 24 rows, AutoARIMA and AutoETS are applied after an MSTL decomposition.
   Ridge regression on lags predicts each step from the most recent values of the series.
-- **MASE.** The mean absolute error divided by that of the seasonal naive forecast on the training rows. The table shows
-  the geometric mean over series.
-- **Much worse.** The number of series on which the error of the method is more than {MUCH_WORSE} times the error of the best naive
-  baseline (naive, drift or seasonal naive).
-- **Deviation of expected error.** `Forecaster` also predicts its own error before the test. The table shows the relative
-  deviation |expected / actual − 1| of this prediction (median over series).
-- **Failures.** The number of forecasts that raised an error. In these cases, the seasonal naive forecast is scored instead.
+- **MASE.** The mean absolute scaled error is the mean absolute error divided by that of the seasonal naive forecast on
+  the training rows. The table shows the geometric mean over series.
+- **Much worse.** This column contains the number of series on which the error of the method is more than {MUCH_WORSE} times the
+  error of the best naive baseline (naive, drift or seasonal naive).
+- **Deviation of expected error.** `Forecaster` also predicts its own error before the test. The table shows the median
+  over series of the relative deviation |expected / actual − 1|.
+- **Failures.** This column contains the number of forecasts that raised an error. In these cases, the seasonal naive
+  forecast is scored instead.
 """  # noqa: E501
 
 

@@ -12,8 +12,8 @@ import eigenecho as ee
 figure = ee.plots.spectra_gallery(100, sr=0.9, seed=0)
 
 # %%
-# ``uniform``, ``golden``, ``noisy_golden`` and ``sim`` cover the disk like the eigenvalues of a
-# random matrix; those of ``sim`` are the eigenvalues of a random matrix. ``ring``, ``log_ring`` and
+# The eigenvalues of ``uniform``, ``golden`` and ``noisy_golden`` cover the disk like those of a
+# random matrix, and ``sim`` draws the eigenvalues of a random matrix. ``ring``, ``log_ring`` and
 # ``time_constants`` are defined by their decay times:
 #
 # ================== =================================================================

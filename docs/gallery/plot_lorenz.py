@@ -2,8 +2,9 @@
 How long can a closed loop follow the Lorenz attractor?
 =======================================================
 
-The readout of a linear network cannot generate a chaotic series. With random cosines of the states,
-it can: training is still linear least squares, and takes a second.
+A network with a linear readout cannot generate a chaotic series. With random cosines of the states
+as additional inputs of the readout, it can. Training is still a linear least-squares problem and
+takes about a second.
 """
 
 import matplotlib.pyplot as plt
@@ -14,8 +15,8 @@ import eigenecho as ee
 plt.style.use("seaborn-v0_8-colorblind")
 
 # %%
-# The states are the last two rows of the series, and the readout sees 300 random cosines of them.
-# ``ridge="loop"`` selects the ridge whose closed loops follow validation rows best.
+# The states are the last two rows of the series, and the readout also uses 300 random cosines of
+# the states. ``ridge="loop"`` selects the ridge whose closed loops follow validation rows best.
 
 series = ee.tasks.lorenz(4000, seed=0)
 train, start = slice(0, 2000), 2001
@@ -34,7 +35,7 @@ forecasts = {
 }
 
 # %%
-# Time is in Lyapunov times: errors grow by a factor of e in each of them.
+# Time is measured in Lyapunov times. In one Lyapunov time, small errors grow by a factor of e.
 
 time = 0.02 * 0.906 * np.arange(len(truth))
 shown = time < 30
@@ -49,7 +50,7 @@ for ax, (name, forecast), color in zip(axes, forecasts.items(), ("C2", "C1", "C0
 axes[-1].set(xlabel="Lyapunov times")
 
 # %%
-# After the forecast has left the true trajectory, it is still a trajectory on the attractor:
+# After the forecast has diverged from the true trajectory, it remains on the attractor:
 
 figure = plt.figure(figsize=(8, 3.8), layout="constrained")
 for place, (name, rows, color) in enumerate(

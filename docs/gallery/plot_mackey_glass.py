@@ -62,8 +62,8 @@ right.set(xlabel="steps ahead", ylabel="coverage", ylim=(0, 1.02))
 # the coverage is still close to the level. To check your own series, see
 # :doc:`/guides/prediction-intervals`.
 #
-# A readout of random cosines of the last rows, three steps apart, is not limited to linear maps.
-# There are no intervals then, but the errors are much smaller:
+# A readout with random cosines of past rows, three steps apart, is not limited to linear maps.
+# Prediction intervals are not available for such a network, but the errors are much smaller:
 
 cosines = ee.LinearESN(
     spectrum=ee.delay_line(7, spacing=3),

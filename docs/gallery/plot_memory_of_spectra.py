@@ -4,8 +4,8 @@ Which spectrum has the longest memory?
 
 The memory capacity at delay *k* measures how well a network recalls its input from *k* steps ago: 1
 is perfect recall, and 0 is none. Summed over all delays, it is exactly N, the number of units, for
-every spectrum. The eigenvalues determine at which delays the memory is, and how much of it can be
-used in double precision.
+every spectrum. The eigenvalues determine how the memory is distributed over the delays, and how
+much of it can be used in double precision.
 """
 
 import matplotlib.pyplot as plt
@@ -38,6 +38,6 @@ ax.legend(frameon=False, loc="upper right")
 # A ring recalls each of the last N inputs with a capacity of 1 − sr²ᴺ, and no older inputs. Its
 # states are nearly independent, so the measured capacities equal the exact ones. The other laws
 # have neighbouring eigenvalues with nearly equal states. In double precision, a readout cannot use
-# their differences, and the memory of long delays is out of reach: the points lie far below the
-# lines. ``time_constants`` is a bank of leaky integrators, whose responses are so similar that only
-# a few of them contribute. See :doc:`/guides/memory-capacity`.
+# their differences, so it cannot recall inputs from long ago: the points lie far below the lines.
+# ``time_constants`` is a bank of leaky integrators, whose responses are so similar that only a few
+# of them contribute. See :doc:`/guides/memory-capacity`.

@@ -54,5 +54,5 @@ line.set(xlabel="step", ylabel="y(t)", ylim=(0.1, 0.95))
 line.legend(frameon=False, fontsize=9, loc="upper left")
 
 # %%
-# So that the reservoir has seen the rows before the test set, ``predict`` is called on the whole
-# series, and only the last part of the result is scored. See :doc:`/pipelines`.
+# The example calls ``predict`` on the whole series, so that the reservoir has processed the rows
+# before the test set, and scores only the last part of the result. See :doc:`/pipelines`.

@@ -1,6 +1,6 @@
 """
-How do I place eigenvalues by hand?
-===================================
+How do I specify eigenvalues explicitly?
+========================================
 
 A mode λ = ρ exp(2πi/P) oscillates with a period of P steps and decays by a factor of ρᵏ in k steps.
 For hourly data, for example, combine modes with daily and weekly periods and slow modes for the
@@ -65,7 +65,7 @@ working = np.isin(t % 24, np.arange(8, 19))
 weekend = t // 24 % 7 > 4
 noise = np.random.default_rng(0).normal(0, 0.1, t.size)
 load = (working * np.where(weekend, 0.4, 1.0) + 0.2 * np.sin(2 * np.pi * t / 24) + noise)[:, None]
-for name, spectrum in {"by hand": by_hand, "golden": "golden", "log_ring": "log_ring"}.items():
+for name, spectrum in {"explicit": by_hand, "golden": "golden", "log_ring": "log_ring"}.items():
     esn = ee.LinearESN(
         by_hand.units,
         spectrum=spectrum,
