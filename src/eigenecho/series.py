@@ -52,23 +52,33 @@ class Container:
         return list(arrays) if self.kind == "list" else arrays[0]
 
 
-def unpack(X: Any) -> tuple[list[Any], Container]:
-    """Return the series in ``X``, unchanged and unchecked, and their format.
+def container_kind(X: Any) -> str:
+    """Return the format of ``X``: "single", "stack" (a 3-D array) or "list".
 
     A list or tuple of two-dimensional elements contains several series; a nested list of numbers
     is one series.
     """
     if isinstance(X, (list, tuple)) and len(X) and _ndim(X[0]) == 2:
-        return list(X), Container("list")
+        return "list"
     if _ndim(X) == 3:
-        return list(X if is_on_device(X) else _unmasked(np.asanyarray(X))), Container("stack")
+        return "stack"
     if _are_flat_series(X):
         raise ValueError(
             f"X is a list of 1-D arrays, the first of shape {np.shape(X[0])}: series are 2-D, "
             "(T, D). For several series of one column pass [x.reshape(-1, 1) for x in X]; for one "
             "series given row by row pass np.array(X)."
         )
-    return [X], Container("single")
+    return "single"
+
+
+def unpack(X: Any) -> tuple[list[Any], Container]:
+    """Return the series in ``X``, unchanged and unchecked, and their format."""
+    kind = container_kind(X)
+    if kind == "single":
+        return [X], Container()
+    if kind == "stack" and not is_on_device(X):
+        X = _unmasked(np.asanyarray(X))
+    return list(X), Container(kind)
 
 
 def _are_flat_series(X: Any) -> bool:
@@ -110,7 +120,7 @@ def as_series(
 ) -> tuple[list[Array], Container]:
     """Return ``X`` as a list of finite contiguous arrays (T_i, D), and its format."""
     if is_on_device(X) and X.ndim == 3:
-        return as_stack(X, name, D, dtype)
+        return split_stack(as_stack(X, name, D, dtype))
     items, container = unpack(X)
     check_not_empty(items, name)
     several = container.kind != "single"
@@ -118,11 +128,8 @@ def as_series(
     return series, container
 
 
-def as_stack(X: Any, name: str, D: int | None, dtype: DTypeLike) -> tuple[list[Array], Container]:
-    """Return the series of a stack of tensors (series, T, D) on a device, and their format.
-
-    All series are checked at once.
-    """
+def as_stack(X: Any, name: str, D: int | None, dtype: DTypeLike) -> Array:
+    """Return a stack of tensors (series, T, D) on a device, after checking all series at once."""
     if D is not None and X.shape[-1] != D:
         raise bad_argument(name, Words(f"shape {tuple(X.shape)}"), f"{D} columns")
     check_not_empty(range(len(X)), name)
@@ -132,7 +139,12 @@ def as_stack(X: Any, name: str, D: int | None, dtype: DTypeLike) -> tuple[list[A
     if not bool(finite.all()):
         i = int(finite.int().argmin())
         check_finite(whole[i], X[i], name, i)
-    return list(whole.unbind(0)), Container("stack", whole=whole)
+    return whole
+
+
+def split_stack(stack: Array) -> tuple[list[Array], Container]:
+    """Return the series of a checked stack of tensors, and their format."""
+    return list(stack), Container("stack", whole=stack)
 
 
 def check_not_empty(items: Sequence[Any], name: str) -> None:

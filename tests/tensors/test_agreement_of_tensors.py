@@ -207,6 +207,21 @@ def test_many_forecasts_are_one_product_of_tensors(device):
     assert_close(one, esn.forecast(50, context=contexts[2]))
 
 
+def test_forecasts_of_a_stack_do_not_split_it(device, monkeypatch):
+    """Splitting a stack of 10 000 series takes longer than their forecasts."""
+    X = ee.tasks.mso(2, steps=301)
+    esn = ee.LinearESN(20, ridge=1e-8, seed=0).fit(X[:-1], X[1:])
+    stack = torch.tensor(np.stack([X[i : i + 100] for i in range(5)]), device=device)
+    expected = esn.forecast(9, context=stack)
+
+    def split(tensor, *_):
+        raise AssertionError(f"a tensor of shape {tuple(tensor.shape)} was split")
+
+    monkeypatch.setattr(torch.Tensor, "__iter__", split)
+    monkeypatch.setattr(torch.Tensor, "unbind", split)
+    assert torch.equal(esn.forecast(9, context=stack), expected)
+
+
 @pytest.mark.skipif(
     os.environ.get("SCIPY_ARRAY_API") != "1", reason="scikit-learn asks for SCIPY_ARRAY_API=1"
 )

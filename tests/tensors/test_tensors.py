@@ -151,7 +151,7 @@ def refused(call, *words):
 
 def test_half_precision_is_rejected(series, fitted):
     X = torch.from_numpy(series)
-    refused(lambda: fitted.predict(X.half()), "X: got tensor of torch.float16", "X.float()")
+    refused(lambda: fitted.predict(X.half()), "X: got a tensor of torch.float16", "X.float()")
     refused(lambda: fitted.predict(X.bfloat16()), "bfloat16")
 
 
@@ -172,9 +172,9 @@ def test_two_devices_are_rejected(series):
     elsewhere = torch.empty(X.shape, dtype=X.dtype, device="meta")
     esn = ee.LinearESN(20, seed=0)
     refused(
-        lambda: esn.fit(X, elsewhere), "y: got tensor on meta", "on cpu, as X", "y.to(X.device)"
+        lambda: esn.fit(X, elsewhere), "y: got a tensor on meta", "on cpu, like X", "y.to(X.device)"
     )
-    refused(lambda: esn.fit([X, elsewhere], [X, X]), "X[1]: got tensor on meta")
+    refused(lambda: esn.fit([X, elsewhere], [X, X]), "X[1]: got a tensor on meta")
 
 
 def test_unavailable_devices_are_rejected(fitted):

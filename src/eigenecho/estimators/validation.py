@@ -23,6 +23,7 @@ from eigenecho.series import (
     check_not_empty,
     column_labels,
     output_container,
+    split_stack,
     unpack,
     unpack_outputs,
 )
@@ -72,7 +73,7 @@ def check_inputs(
     """
     if is_on_device(X) and X.ndim == 3 and all(X.shape):
         _check_features(estimator, X[0], reset)
-        return as_stack(X, "X", None, np.dtype(dtype))
+        return split_stack(as_stack(X, "X", None, np.dtype(dtype)))
     items, container = unpack(X)
     return _read(items, container, "X", dtype, estimator, reset=reset, finite=finite), container
 
