@@ -381,12 +381,12 @@ def _explain_threshold(sizes: Sequence[int]) -> str:
     return (
         "The threshold exists, and it is that of random graphs. A unit has no incoming connection "
         "with probability (1 − c)^N ≈ exp(−degree), and no outgoing one with the same probability. "
-        "A W with a unit of each kind has 0 as a multiple eigenvalue with too few eigenvectors, so "
-        "that it cannot be diagonalised. Such units are expected below a mean degree of ln N: "
+        "If W has a unit of each kind, 0 is a multiple eigenvalue of W with too few eigenvectors, "
+        "so W cannot be diagonalised. Such units are expected below a mean degree of ln N: "
         + listed(f"{np.log(N):.1f} for N = {N}" for N in sizes)
-        + ". The table agrees: at larger degrees, all capacities are equal, and at smaller ones "
-        "the total capacities differ. At the delay of the paper's figure, however, networks this "
-        "sparse recall next to nothing in either basis, so that there is little to lose; this is "
-        "why the claim is judged to hold in part. Inaccurate eigenvectors give another network, "
-        "not always a worse one, so that some losses are negative"
+        + ". The table agrees: at larger degrees, all capacities are equal, and at smaller "
+        "degrees, the total capacities differ. At the delay of the paper's figure, however, such "
+        "sparse networks recall almost nothing in either basis, so there is little capacity to "
+        "lose, and the claim holds only in part. With inaccurate eigenvectors, the network is "
+        "different but not always worse, so some losses are negative"
     )

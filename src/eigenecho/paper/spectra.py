@@ -332,11 +332,11 @@ class SpectralImportance(Experiment):
             why="A readout weight has the scale of its mode: if the input weight of a mode is "
             "halved, its readout weight doubles and the output stays the same, by the paper's "
             "theorem on input weights. The input weights are random, so the readout weights are as "
-            "unequal as random numbers are: the golden spectrum has nearly as many large weights "
-            "as chance gives. The product of weight and state has no arbitrary scale. Measured "
-            "by this contribution, the claim is right: "
+            "unequal as random numbers: the golden spectrum has nearly as many large weights as "
+            "expected by chance. The contribution of a mode, which is the product of its weight "
+            "and its state, has no arbitrary scale. The claim holds for contributions: "
             + listed(f"{m['large_shares']:.0f} ({s})" for s, m in means.items())
-            + f" of {self.units} eigenvalues contribute at least half as much as the largest",
+            + f" of {self.units} eigenvalues have at least half of the largest contribution",
         )
         nearer = max(m["near"] / m["near_all"] for m in means.values())
         section.judge(
@@ -353,17 +353,17 @@ class SpectralImportance(Experiment):
             "decay rates relevant to the task",
             why=f"A sum of {self.task} sines obeys a linear recurrence of order {2 * self.task}, "
             f"so {2 * self.task} modes suffice, and the series does not determine how the weight "
-            f"is divided among {self.units} of them. Large weights do not mark the useful modes: "
-            "the test error of a readout that is fitted to half of the eigenvalues only is "
+            f"is divided among {self.units} modes. Large weights do not identify the useful modes: "
+            "the test error of a readout that is fitted to only half of the eigenvalues is "
             + listed(
-                f"{e['largest']:.0e} with the half of largest weights and {e['smallest']:.0e} with "
-                f"the half of smallest weights ({spectrum})"
+                f"{e['largest']:.0e} for those with the largest weights and {e['smallest']:.0e} "
+                f"for those with the smallest weights ({spectrum})"
                 for spectrum, e in halves.items()
             )
-            + ". The eigenvalues near the task frequencies are useful all the same: the error is "
+            + ". The eigenvalues near the task frequencies are useful nevertheless: the error is "
             + listed(
-                f"{e['nearest']:.0e} with the nearest half and {e['farthest']:.0e} with the "
-                f"farthest ({spectrum})"
+                f"{e['nearest']:.0e} for the nearest half and {e['farthest']:.0e} for the "
+                f"farthest half ({spectrum})"
                 for spectrum, e in halves.items()
             ),
         )

@@ -128,10 +128,10 @@ class WinAfter(Experiment):
             "can be uniquely recovered",
             why="The theorem is exact, and the ring confirms it to rounding error. It does not say "
             "how many digits survive: a relative error of 1e-16 in the states is multiplied by "
-            f"their condition number, {fits['condition']['golden']:.0e} for golden, so two fits to "
-            "the same data agree in none of their digits. γ* is unique in exact arithmetic only. A "
-            "ridge penalty makes the fit unique, but then the two problems differ, as the paper "
-            "notes: a penalty on γ is not a penalty on W_out",
+            f"their condition number, {fits['condition']['golden']:.0e} for golden, so the weights "
+            "of two fits to the same data do not agree in any digit. γ* is unique only in exact "
+            "arithmetic. A ridge penalty makes the fit unique, but then the two problems differ, "
+            "as the paper notes: a penalty on γ is not a penalty on W_out",
         )
         return section
 
