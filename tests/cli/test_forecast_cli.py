@@ -285,7 +285,7 @@ def test_quiet_prints_nothing(data, tmp_path, monkeypatch):
         (("--target", "walk", "--season", "7,x"), "such as 24,168"),
         (("--target", "walk", "--id", "shop"), "Unknown --id='shop'"),
         (("--target", "walk,sales <b>", "--id", "day"), "--id needs a single --target"),
-        (("--target", "walk", "--id", "day"), "1 rows are too few"),
+        (("--target", "walk", "--id", "day"), "1 rows, which are too few"),
         (("--target", "walk", "--save", "model.bin"), "ends in .safetensors"),
         (("--target", "walk", "--interval", "90"), "interval=90"),
         (("--target", "walk", "--inputs", "sales <b>"), "the table has 0"),
@@ -310,8 +310,8 @@ def test_places_that_cannot_be_written_are_refused_before_any_work(data, tmp_pat
     occupied.write_text("not a folder")
     for out, said in (
         (occupied / "r.html", "File exists"),
-        (tmp_path, "must be a file"),
-        (data, "is the source file"),
+        (tmp_path, "Invalid output file"),
+        (data, "is the input file"),
         (tmp_path / "r.xlsx", "ends in .html or .csv"),
         (tmp_path / "r", "ends in .html or .csv"),
     ):
@@ -337,16 +337,16 @@ def test_nothing_is_replaced_unless_forced_and_the_data_never(data, tmp_path, mo
     beside = predictions_path(out)
     for path in (out, beside):
         path.write_text("precious")
-        assert f"{path} exists. Use --force" in refused(data, "--out", out)
+        assert f"{path} already exists. Use --force" in refused(data, "--out", out)
         assert path.read_text() == "precious"
         path.unlink()
     beside.write_bytes(data.read_bytes())
-    assert "is the source file" in refused(beside, "--out", out, "--force")
+    assert "is the input file" in refused(beside, "--out", out, "--force")
     page = tmp_path / "data.html"
     page.write_bytes(data.read_bytes())
-    assert "is the source file" in refused(page, "--out", page, "--force")
+    assert "is the input file" in refused(page, "--out", page, "--force")
     assert not ran
-    assert refused(data, "--out", out, "--force") == "eigenecho: read\n"
+    assert refused(data, "--out", out, "--force") == "Error: read\n"
     assert ran
 
 
@@ -391,7 +391,7 @@ def test_an_interrupt_leaves_no_report_and_no_traceback(data, tmp_path, monkeypa
     monkeypatch.setattr(command, "forecast_table", interrupted)
     answer = invoke(data, "--target", "walk", "--horizon", 5, "--out", tmp_path / "r.html")
     assert answer.exit_code == 130
-    assert "interrupted" in answer.output
+    assert "Interrupted" in answer.output
     assert list(tmp_path.iterdir()) == []
 
 
@@ -462,7 +462,7 @@ def test_two_pages_are_one_too_many(data, tmp_path):
         tmp_path / "b.html",
     )  # fmt: skip
     assert answer.exit_code == 2
-    assert "more than one page" in answer.output
+    assert "at most one page" in answer.output
 
 
 def test_a_forecaster_is_saved_and_goes_on(data, tmp_path):
@@ -478,7 +478,7 @@ def test_a_forecaster_is_saved_and_goes_on(data, tmp_path):
     again = invoke(data, "--target", "walk", "--horizon", H, "--out", tmp_path / "b.csv",
                    "--save", model)  # fmt: skip
     assert again.exit_code == 2
-    assert f"{model} exists" in again.output
+    assert f"{model} already exists" in again.output
 
 
 def test_files_that_are_named_like_temporary_ones_are_left_alone(data, tmp_path):
@@ -562,7 +562,7 @@ def test_blocks_that_nothing_was_learnt_for_are_told_of_in_a_line(tmp_path):
         path, "--target", "x", "--horizon", 1, "--blocks", 4, "--out", tmp_path / "o.csv"
     )
     assert result.exit_code == 0, result.output
-    said = "Warning: Forecasts from 2 of 4 origins are those of the prior"
+    said = "Warning: Forecasts from 2 of 4 origins use only the prior"
     assert sum(said in line for line in result.output.splitlines()) == 1
     assert "FewRowsWarning" not in result.output
 

@@ -66,7 +66,7 @@ def test_too_few_rows_are_forecast_by_the_prior(rows, strategy):
 @pytest.mark.parametrize("value", [7.25, 0.0, -3.0, 1e-308, 1e150])
 def test_constant_is_continued(value, strategy):
     forecaster = made(strategy=strategy).fit(np.full(60, value))
-    with pytest.warns(FewRowsWarning, match="1 of 1 series have width 0, because the series"):
+    with pytest.warns(FewRowsWarning, match="width 0 for 1 of 1 series, because the series"):
         mean, lower, upper = forecaster.predict(interval=0.9)
     for one in (mean, lower, upper):
         assert np.all(one == value)
@@ -80,7 +80,7 @@ def test_constant_series_of_a_panel_is_continued_with_a_warning(value):
     for constant in (np.full(60, value), np.full(16, value)):
         forecaster = made().fit([y, constant])
         assert any(member["logarithm"] for member in forecaster.members_)
-        with pytest.warns(FewRowsWarning, match="1 of 2 series have width 0"):
+        with pytest.warns(FewRowsWarning, match="width 0 for 1 of 2 series"):
             found = forecaster.predict(interval=0.9)[1]
         assert np.all(np.array(found) == value)
         with pytest.warns(FewRowsWarning, match="width 0"):
@@ -93,7 +93,7 @@ def test_constant_series_of_a_panel_is_continued_with_a_warning(value):
 
 def test_backtest_warns_of_intervals_of_width_zero():
     y = np.c_[NOISE, np.r_[np.zeros(55), NOISE[:5]]]
-    with pytest.warns(FewRowsWarning, match="intervals of 1 of 4 forecasts have width 0"):
+    with pytest.warns(FewRowsWarning, match="intervals have width 0 for 1 of 4 forecasts"):
         made().backtest(y, origins=[50, 56])
 
 
@@ -143,8 +143,8 @@ def told(call):
 def test_too_short_panel_causes_one_warning():
     (said,) = told(lambda: made(2).fit(long("shop", "till", "stall", rows=13)))
     assert said == (
-        "Forecasts are those of the prior and of simple methods: a horizon of 2 needs a series of "
-        "14 rows that changes, and the longest has 13."
+        "Forecasts use only the prior and simple methods, because a horizon of 2 requires a "
+        "non-constant series of at least 14 rows, but the longest has 13."
     )
     assert not told(lambda: made(2).fit(long("shop", "till", rows=14)))
     assert not told(lambda: made(1).fit(long("shop", "till", rows=13)))
@@ -162,8 +162,8 @@ def test_update_trains_if_there_were_too_few_rows():
 def test_origins_with_too_few_rows_cause_one_warning():
     (said,) = told(lambda: made(1).backtest(NOISE[:14], origins=4))
     assert said == (
-        "Forecasts from 2 of 4 origins are those of the prior and of simple methods: a horizon of "
-        "1 needs a series of 12 rows that changes, and the longest has 10."
+        "Forecasts from 2 of 4 origins use only the prior and simple methods, because a horizon of "
+        "1 requires a non-constant series of at least 12 rows, but the longest has 10."
     )
     assert not told(lambda: made(1).backtest(NOISE[:14], origins=2))
 
@@ -320,7 +320,7 @@ def test_origins_need_known_rows_after_them(known):
 
 
 def test_origins_before_the_first_observation(plain):
-    with pytest.raises(ValueError, match="rows from 2 on, the first observation"):
+    with pytest.raises(ValueError, match="row numbers ≥ 2, the first observation"):
         plain.rolling(np.r_[np.nan, np.nan, NOISE], [1, 5])
 
 
@@ -350,7 +350,7 @@ def test_unknown_ids():
 @pytest.mark.parametrize("horizon", [10**12, 10**18])
 def test_horizon_too_large_for_memory(horizon):
     with pytest.raises(
-        MemoryError, match=rf"horizon={horizon} needs at least [\d,]+ GiB.*this mach"
+        MemoryError, match=rf"horizon={horizon} requires at least [\d,]+ GiB.*this mach"
     ):
         made(horizon).fit(NOISE)
     forecaster = made(strategy="recursive").fit(NOISE)

@@ -193,7 +193,7 @@ def test_constant_series_has_intervals_of_width_zero(value):
     alone = made(past=[1]).fit(list(y), beside[:3])
     beside_a_constant = made(past=[1]).fit([*y, np.full(ROWS, value)], beside)
     ahead = [X[ROWS:, :1]] * 4
-    with pytest.warns(FewRowsWarning, match="1 of 4 series have width 0"):
+    with pytest.warns(FewRowsWarning, match="width 0 for 1 of 4 series"):
         result = beside_a_constant.predict(X=ahead, interval=0.8)
     for one in result[3]:
         assert np.all(one == value)

@@ -1,4 +1,4 @@
-"""A backtest: forecasts from past origins, compared with naive forecasts and the true values."""
+"""Backtests: forecasts from past origins, compared with naive forecasts and true values."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 OURS = "forecast"
-"""Column of the forecaster's own forecasts."""
+"""Column with the forecasts of the forecaster."""
 
 MEASURES = ("mae", "rmse", "mase", "smape", "coverage", "interval_score")
-"""Columns of a DataFrame of scores; all methods have the first four."""
+"""Columns of a DataFrame of scores. Baselines have only the first four."""
 
 NAMES = {"mae": "mean absolute error", "mase": "mean absolute scaled error (MASE)"}
 
 BESIDE = ("unique_id", "cutoff", "step", "ds", "y", "lower", "upper")
-"""Columns of errors that are not forecasts of a method."""
+"""Columns of ``errors`` that are not forecasts of a method."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,19 +45,20 @@ class Backtest:
     Attributes
     ----------
     errors : DataFrame
-        A row for each series, origin and step: ``unique_id``; ``cutoff``, the time of the origin;
-        ``step``, 1 … H; ``ds``, the time; ``y``, the true value, NaN where nothing was observed;
-        ``forecast``, by the forecaster; a column for each naive forecast; ``lower``, ``upper``.
+        One row for each series, origin and step, with the columns ``unique_id``; ``cutoff``, the
+        time of the origin; ``step``, from 1 to H; ``ds``, the time; ``y``, the true value, or NaN
+        if it is missing; ``forecast``; one column for each naive forecast; and ``lower`` and
+        ``upper``, the bounds of the prediction interval.
     series : DataFrame
-        All rows: ``unique_id``, ``ds``, ``y``.
+        All rows of the data, with the columns ``unique_id``, ``ds`` and ``y``.
     scale : array (rows of errors,)
         Mean absolute change over a season in the rows before the origin, the unit of ``mase``.
     interval : float
         Nominal coverage of the prediction intervals.
     season : int
-        Season of the naive forecasts and ``mase``, in rows; 1 for none.
+        Season, in rows, that naive forecasts and ``mase`` use; 1 if there is none.
     origins, planned : int
-        Number of finished and of requested origins, which differ after an interruption.
+        Numbers of finished and of requested origins, which differ after an interruption.
 
     See Also
     --------
@@ -84,7 +85,7 @@ class Backtest:
 
     @property
     def methods(self) -> list[str]:
-        """Columns of ``errors`` that are forecasts, the forecaster's first."""
+        """Names of the methods, which are columns of ``errors``. The first is "forecast"."""
         return [name for name in self.errors.columns if name not in BESIDE]
 
     @property
@@ -105,33 +106,33 @@ class Backtest:
 
     @property
     def best_naive(self) -> str:
-        """Name of the naive forecast with the smallest error."""
+        """Name of the naive baseline with the smallest error."""
         return str(self.summary[self.measure].drop(OURS).fillna(float("inf")).idxmin())
 
     @cached_property
     def summary(self) -> Any:
-        """A DataFrame of mae, rmse, mase and smape, with a row for each method.
+        """DataFrame of mae, rmse, mase and smape, with one row for each method.
 
-        The forecaster also has coverage and interval_score, which is small for narrow intervals
-        that contain the true values.
+        The row of the forecaster also contains coverage and interval_score. The interval score is
+        small for narrow intervals that contain the true values.
         """
         return self._scores()
 
     @cached_property
     def by_series(self) -> Any:
-        """Summary for each series: rows by unique_id and method."""
+        """Summary for each series, with rows for each unique_id and method."""
         return self._scores("unique_id")
 
     @cached_property
     def by_step(self) -> Any:
-        """Summary for each step ahead: rows by step and method."""
+        """Summary for each step ahead, with rows for each step and method."""
         return self._scores("step")
 
     def _scores(self, by: str | None = None) -> Any:
         return scores(self.errors, self.methods, self.scale, self.interval, by)
 
     def plot(self, series: Sequence[Hashable] | None = None, *, width: float = 9.0) -> Figure:
-        """Plot the last forecasts of series, and errors by step ahead.
+        """Plot the last forecasts of some series, and the errors by step ahead.
 
         Parameters
         ----------
@@ -162,24 +163,25 @@ class Backtest:
 def scores(
     rows: Any, methods: Sequence[str], scale: Array, interval: float, by: str | None = None
 ) -> Any:
-    """Return a DataFrame of measures with a row for each method, without unobserved rows.
+    """Return a DataFrame of measures with one row for each method, ignoring missing values.
 
         mae = mean |e|,   rmse = √ mean e²,   mase = mean |e| / scale,   e = y − forecast
         smape = 200 · mean |e| / (|y| + |forecast|)
         coverage = mean [lower ≤ y ≤ upper]
         interval_score = mean upper − lower + 2/α max(lower − y, y − upper, 0),  α = 1 − interval
 
-    The interval score is Winkler's; it is smallest for the true quantiles.
+    The expectation of the interval score, or Winkler score, is smallest for the true quantiles.
 
     Parameters
     ----------
-    rows : DataFrame (n rows) of y, one column for each method, lower and upper
+    rows : DataFrame (n rows)
+        True values ``y``, one column for each method, ``lower`` and ``upper``.
     scale : array (n,)
-        NaN where unknown.
+        Unit of ``mase``; NaN if it is unknown.
     interval : float
         Nominal coverage.
     by : str, optional
-        Column to group by: a row for each of its values and each method.
+        Column to group by. The result has one row for each group and method.
     """
     import pandas
 
@@ -197,7 +199,7 @@ def scores(
 
 
 def _terms(rows: Any, method: str, scale: Array, interval: float) -> Any:
-    """Return the terms, row by row, whose means are the measures; NaN where y is unobserved."""
+    """Return the terms of each row, whose means are the measures; NaN if ``y`` is missing."""
     import pandas
 
     y, forecast = rows["y"], rows[method]
@@ -220,7 +222,7 @@ def _terms(rows: Any, method: str, scale: Array, interval: float) -> Any:
 
 
 def headline(tested: Backtest) -> str:
-    """Return the number of origins, steps and series, and the time of the origins."""
+    """Return a description of the backtest: the times of the origins, and the number of steps."""
     import pandas
 
     cutoffs = pandas.Index(tested.errors["cutoff"].sort_values())
@@ -234,7 +236,7 @@ def headline(tested: Backtest) -> str:
 
 
 def table(tested: Backtest) -> Any:
-    """Return a DataFrame of errors as text, best first, the lowest ones marked with ▸."""
+    """Return a DataFrame of formatted errors, best method first, with ▸ at the lowest errors."""
     import pandas
 
     summary = tested.summary.sort_values(tested.measure, kind="stable")
@@ -248,7 +250,7 @@ def table(tested: Backtest) -> Any:
 
 
 def sentences(tested: Backtest) -> list[str]:
-    """Return a comparison with the best naive baseline, the coverage, and missing rows."""
+    """Return sentences about the best naive baseline, the coverage and missing values."""
     errors, rival = tested.errors, tested.best_naive
     ours, theirs = (float(tested.summary.loc[name, tested.measure]) for name in (OURS, rival))
     notes = []
@@ -278,7 +280,7 @@ def sentences(tested: Backtest) -> list[str]:
 
 
 class BacktestForecast(NamedTuple):
-    """Forecasts (H,) of a series from one origin by name, and the scale of their errors."""
+    """Forecasts (H,) of one series from one origin, by name, and the scale of their errors."""
 
     series: int
     origin: int
@@ -295,13 +297,14 @@ def run_backtest(
     report: Callable[[str, int, int], object] | None = None,
     finished: Callable[[int, int], object] | None = None,
 ) -> Backtest:
-    """Forecast the series of a panel from origins (O, n); −1 skips a series at an origin.
+    """Fit and forecast the series of a panel at each of the origins (O, n).
 
-    After an interruption, the finished origins are returned, if there are any.
+    The origin −1 excludes a series. After an interruption, the result contains the finished
+    origins, if any.
     """
-    import pandas  # noqa: F401 (fail before the work, not after it)
+    import pandas  # noqa: F401 (if it is missing, the error is raised before the first fit)
 
-    # Our forecasts do not depend on this season, so it may use the rows up to the last origin.
+    # The forecaster does not use this season, so it may depend on all rows up to the last origin.
     latest, _ = _up_to(panel, rows[-1])
     season = naive_season(latest, whole_periods(find_periods(latest, config.periods)))
     done: list[list[BacktestForecast]] = []
@@ -319,7 +322,7 @@ def run_backtest(
         if not done:
             raise
         count = f"{len(done)} of {len(rows)} origins are finished"
-        warn(f"the backtest was interrupted: {count}.", UserWarning)
+        warn(f"The backtest was interrupted: {count}.", UserWarning)
     if untrained:
         untrained[0].warn_if_untrained(f" from {len(untrained)} of {len(done)} origins")
     trials = sorted(chain.from_iterable(done), key=lambda trial: trial[:2])
@@ -332,7 +335,7 @@ def run_backtest(
 
 
 def _up_to(panel: Panel, origins: Array) -> tuple[Panel, list[int]]:
-    """Return the panel up to the origins (n,), and the positions of the series with an origin."""
+    """Return the panel up to the origins (n,), and the indices of the series with an origin."""
     kept = [i for i, origin in enumerate(origins) if origin >= 0]
     histories = tuple(panel.histories[i].until(int(origins[i]) + 1) for i in kept)
     return replace(panel, histories=histories), kept
@@ -341,9 +344,9 @@ def _up_to(panel: Panel, origins: Array) -> tuple[Panel, list[int]]:
 def forecast_ahead(
     fitted: FittedForecaster, known: Panel, kept: Sequence[int], season: int, interval: float
 ) -> list[BacktestForecast]:
-    """Return forecasts, their bounds and naive forecasts after the end of known series.
+    """Return the forecasts after the end of each series, their bounds, and naive forecasts.
 
-    ``kept`` contains the positions of these series.
+    ``kept`` contains the indices of these series.
     """
     horizon = fitted.config.horizon
     ahead = [history.ahead[:horizon] for history in known.histories]
@@ -362,7 +365,7 @@ def forecast_ahead(
 
 
 def _series(panel: Panel) -> Any:
-    """Return a DataFrame of all rows of a panel: unique_id, ds, y.
+    """Return all rows of a panel as a DataFrame with the columns unique_id, ds and y.
 
     A series without a name has the id "y".
     """
@@ -380,7 +383,7 @@ def _series(panel: Panel) -> Any:
 
 
 def _errors(series: Any, panel: Panel, trials: Sequence[BacktestForecast], horizon: int) -> Any:
-    """Return a DataFrame with a row for each trial and step, given the rows of the panel."""
+    """Return a DataFrame with one row for each trial and step, given all rows of the panel."""
     starts = np.cumsum([0, *(len(history) for history in panel.histories)])
     origins = np.array([starts[trial.series] + trial.origin for trial in trials])
     steps = np.arange(1, horizon + 1)

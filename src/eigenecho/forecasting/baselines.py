@@ -16,15 +16,15 @@ BASELINES = ("level", "mean", "drift", "damped", "season", "growth")
 """Kinds of baselines."""
 
 DAMPING = 0.9
-"""Factor between the steps of a damped trend."""
+"""Ratio of consecutive steps of a damped trend."""
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """A naive forecast after any row of a series.
+    """Naive forecast from any row of a series.
 
     ``level``: the level. ``mean``: the mean so far. ``drift``: the last value plus the mean step so
-    far, repeated. ``damped``: a drift whose steps shrink. ``season``: the last season, repeated.
+    far for each step ahead. ``damped``: a drift with shrinking steps. ``season``: the last season.
     ``growth``: the last season plus, for each season ahead, the difference between the means of
     the last two seasons.
 
@@ -35,7 +35,7 @@ class Baseline:
     season: PositiveInt = 1
 
     def check(self) -> None:
-        """Raise if a file has an unknown kind or a season that is too long."""
+        """Raise an error if a loaded baseline has an unknown kind or a season that is too long."""
         check_known(self.kind, "baseline", BASELINES)
         check_count(self.season, "baseline", "a number of rows", 1, LARGEST_PERIOD)
 
@@ -65,7 +65,7 @@ class Baseline:
         return last + self._growth(y, rows)[:, None] * seasons
 
     def _growth(self, y: Array, rows: Array) -> Array:
-        """Return the difference between the means of the last two seasons, or 0 if there is one."""
+        """Return the difference of the means of the last two seasons, or 0 with fewer rows."""
         m = self.season
         sums = np.concatenate([[0.0], np.cumsum(y - y[0])])
         ends = rows + 1
@@ -75,7 +75,7 @@ class Baseline:
 
 
 def rivals(season: int) -> dict[str, Baseline]:
-    """Return naive forecasts by name; seasonal ones only if the season is longer than one row."""
+    """Return naive baselines by name, including seasonal ones if the season exceeds one row."""
     named = {"last value": Baseline(), "mean": Baseline("mean"), "drift": Baseline("drift")}
     if season > 1:
         named["seasonal naive"] = Baseline("season", season)
@@ -86,8 +86,7 @@ def rivals(season: int) -> dict[str, Baseline]:
 def naive(baseline: Baseline, values: Array, horizon: int) -> Array:
     """Return a naive forecast (H,) after the end of a series (T,) that may contain NaN.
 
-    Filled gaps do not count in the mean. A series shorter than a season is forecast by its last
-    value.
+    The mean ignores missing values. A series shorter than a season is forecast by its last value.
     """
     if baseline.kind == "mean":
         return np.full(horizon, np.nanmean(values))
@@ -102,7 +101,8 @@ def naive_error(values: Array, season: int) -> float:
 
         mean |y(t) − y(t − season)|
 
-    If this is 0 or undefined, use the change over one row; return NaN if that is 0 or undefined.
+    If this is 0 or undefined, the change over one row is used. If that is also 0 or undefined, the
+    result is NaN.
     """
     for lag in (season, 1):
         changes = np.abs(values[lag:] - values[:-lag])

@@ -1,4 +1,4 @@
-"""Candidates: models of a view and a baseline, their training, and ensembles of them."""
+"""Candidates, which combine a view and a baseline, their training, and ensembles of candidates."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ KINDS = ("direct", "recursive", "drifting")
 """Kinds of readouts."""
 
 RIDGES = tuple(10.0 ** (k / 2) for k in range(-2, 11))
-"""Candidate ridges. Series are in units of their steps, so the entries of rows are about 1."""
+"""Candidate ridges. Series are in units of their steps, so the entries of rows are of order 1."""
 
 
 class Pull(NamedTuple):
@@ -47,28 +47,28 @@ class Pull(NamedTuple):
 
 
 PULLS = tuple(Pull(ridge, share) for share in (1.0, 0.5) for ridge in (3000.0, 300.0, 30.0))
-"""Candidate values for series with separate weights."""
+"""Candidate pulls for series with separate weights."""
 
 Run = Callable[[str, Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
-"""Called with a stage, a function and its arguments; yields its results in their order."""
+"""Function of a stage, a function and a sequence of arguments, which yields results in order."""
 
 TRIMMED = 0.2
-"""Fraction of forecasts that is trimmed at either end."""
+"""Fraction of the forecasts that is trimmed at each end."""
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A model: baseline + x W, where x are the rows of a view.
+    """Model whose forecast is baseline + x W, where x is a row of a view.
 
     Attributes
     ----------
     view : View
     baseline : Baseline
     kind : {"direct", "recursive", "drifting"}
-        "direct" trains a readout for each step ahead. "recursive" trains one for the next step and
-        applies it to its own forecasts; "drifting" does so with a constant.
+        "direct" trains a readout for each step ahead. "recursive" trains a one-step readout and
+        applies it to its own forecasts. "drifting" is recursive with an additional constant.
     ridge : float or None
-        Ridge of a direct readout. Other kinds select their ridge by likelihood.
+        Ridge of a direct readout. For other kinds, the ridge is selected by likelihood.
     weights : array (N', H)
         W; empty before training.
     own : tuple of arrays (N', H)
@@ -83,10 +83,11 @@ class Candidate:
     own: tuple[Array, ...] = ()
 
     def check(self) -> None:
-        """Raise if kind and ridge of a file do not fit each other."""
+        """Raise an error if the kind and ridge of a loaded candidate are inconsistent."""
         check_known(self.kind, "kind", KINDS)
         if (self.ridge is None) == (self.kind == "direct"):
-            raise bad_argument("ridge", self.ridge, "a number for direct readouts, else None")
+            expected = "a number for direct readouts, and None for others"
+            raise bad_argument("ridge", self.ridge, expected)
 
     def describe(self) -> dict[str, Any]:
         """Return the properties of the candidate by name."""
@@ -110,7 +111,7 @@ class Candidate:
         return recursive(sums, self.view.filter, self.kind == "drifting")
 
     def solve_near(self, sums: Sums, shared: Array, pull: Pull) -> Array:
-        """Return W (N', H) of one series, shrunk to the weights of all series.
+        """Return W (N', H) of one series, shrunk towards the shared weights of all series.
 
         W_shared + share (W − W_shared),   W = argmin ‖Y − X W‖² + ridge ‖W − W_shared‖²
         """
@@ -127,7 +128,10 @@ class Candidate:
         return _close_loop(filter, one_step[:, 0], *shared.shape)
 
     def forecast(self, rows: ViewRows, origins: Array, series: int | None = None) -> Array:
-        """Return values (O, H) after the origins; ``series`` is the position in the fit, if any."""
+        """Return forecasts (O, H) from the origins.
+
+        ``series`` is the index of the series in the fit, or None for another series.
+        """
         weights = self.weights if series is None or not self.own else self.own[series]
         return rows.forecast(self.baseline, weights, origins)
 
@@ -144,7 +148,7 @@ class Candidate:
 
 
 def by_view(candidates: Sequence[Candidate]) -> dict[View, list[int]]:
-    """Return the positions of the candidates of each view, which share its rows and sums."""
+    """Return the indices of the candidates of each view, which share rows and sums."""
     groups: dict[View, list[int]] = {}
     for number, candidate in enumerate(candidates):
         groups.setdefault(candidate.view, []).append(number)
@@ -153,7 +157,7 @@ def by_view(candidates: Sequence[Candidate]) -> dict[View, list[int]]:
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """Trained candidates, whose forecasts are averaged without the extremes at each step."""
+    """Trained candidates, whose forecasts are averaged by a trimmed mean at each step."""
 
     members: tuple[Candidate, ...]
 
@@ -164,13 +168,13 @@ class Ensemble:
 
     @property
     def size(self) -> int:
-        """Number of weights per step ahead, of all members and series."""
+        """Number of weights per step ahead, over all members and series."""
         return sum(len(member.weights) * (1 + len(member.own)) for member in self.members)
 
     def forecast(self, signal: Signal, origins: Array, series: int | None = None) -> Array:
-        """Return values (O, H) after the origins, each from the rows up to its origin.
+        """Return forecasts (O, H), each computed from the rows up to its origin.
 
-        Members that use logarithms are left out at origins after a value without a logarithm.
+        Members that use logarithms are excluded at origins after a value without a logarithm.
         """
         forecasts: list[Array] = [np.zeros(0)] * len(self.members)
         for view, numbers in by_view(self.members).items():
@@ -192,7 +196,7 @@ class Ensemble:
 
 
 def trimmed_mean(forecasts: Sequence[Array]) -> Array:
-    """Return the mean without the extremes; numbers that are not finite count as extremes."""
+    """Return the trimmed mean over forecasts, in which numbers that are not finite are extremes."""
     ordered = np.sort(np.stack(forecasts), axis=0)  # NaN is sorted last
     cut = int(TRIMMED * len(ordered))
     inner = ordered[cut : len(ordered) - cut]
@@ -207,7 +211,7 @@ def trimmed_mean(forecasts: Sequence[Array]) -> Array:
 
 
 def direct(sums: Sums, ridges: Sequence[float] = RIDGES) -> Array:
-    """Return weights (R, N', B·H) for each ridge, with a readout for each step and baseline."""
+    """Return weights (R, N', B·H) of readouts for each ridge, baseline and step ahead."""
     gram = expected(sums.ahead, sums.ahead_seen)
     factorised = _without_constant(gram).factorise(Penalty(len(gram.XtX) - 1))
     weights = np.zeros((len(ridges), *gram.XtY.shape))
@@ -219,8 +223,8 @@ def direct(sums: Sums, ridges: Sequence[float] = RIDGES) -> Array:
 def recursive(sums: Sums, filter: Filter, drifts: bool) -> Array:
     """Return weights (N', H) of a one-step readout that is applied to its own forecasts.
 
-    The ridge is selected by likelihood. ``drifts`` adds an unpenalised constant. Past columns are
-    not used, since they are not forecast.
+    The ridge is selected by likelihood. With ``drifts``, the readout has an unpenalised constant.
+    Past columns are not used, because they are not forecast.
     """
     seen = float(sums.following_seen[0])
     one_step = np.zeros(filter.size)
@@ -237,7 +241,7 @@ def recursive(sums: Sums, filter: Filter, drifts: bool) -> Array:
 def solve_likeliest(gram: Gram, squares: float, free: bool = False) -> Array:
     """Return weights (N',) for the ridge with the largest marginal likelihood of the targets.
 
-    ``squares`` is yᵀy. A ``free`` first column is not penalised.
+    ``squares`` is yᵀy. With ``free``, the first column is not penalised.
     """
     factorised = gram.factorise(Penalty(len(gram.XtX), int(free)))
     likelihood = Likelihood.of_sums(factorised, gram.XtX, gram.XtY, gram.rows, np.array([squares]))
@@ -245,7 +249,7 @@ def solve_likeliest(gram: Gram, squares: float, free: bool = False) -> Array:
 
 
 def _close_loop(filter: Filter, one_step: Array, size: int, horizon: int) -> Array:
-    """Return weights (size, H) of a closed loop; those of past columns are 0."""
+    """Return weights (size, H) of a closed loop, which are 0 for past columns."""
     weights = np.zeros((size, horizon))
     weights[: filter.size] = filter.closed_loop(one_step, horizon)
     return weights
@@ -256,7 +260,7 @@ def _without_constant(gram: Gram) -> Gram:
 
 
 def _solve_near(gram: Gram, shared: Array, pull: float) -> Array:
-    """Return weights near the shared ones; the constant, which is mostly noise, stays the same."""
+    """Return weights near the shared weights, with the same constant, which is mostly noise."""
     G = gram.XtX[1:, 1:]
     residual = gram.XtY[1:] - gram.XtX[1:] @ shared
     factor = cho_factor(G + pull * np.eye(len(G)))
@@ -269,10 +273,10 @@ def _solve_near(gram: Gram, shared: Array, pull: float) -> Array:
 def runner(
     over: Mapped = mapped, report: Callable[[str, int, int], object] | None = None, prefix: str = ""
 ) -> Run:
-    """Return a function that runs tasks ``over`` threads or the workers of a cluster.
+    """Return a function that runs tasks with ``over``, on threads or on the workers of a cluster.
 
-    After each task, ``report`` is called with the prefixed stage, the number of finished tasks, and
-    their total.
+    After each task, ``report`` is called with the name of the stage, which starts with ``prefix``,
+    the number of finished tasks and the total number of tasks.
     """
 
     def run(stage: str, function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
@@ -296,10 +300,11 @@ def train(
     pull: Pull | None = None,
     run: Run = THREADS,
 ) -> Ensemble:
-    """Train candidates on the rows of all series before their stops, one series at a time.
+    """Train candidates on the rows of each series before its stop, one series at a time.
 
-    Constant series are left out if others change, and use the shared weights. Candidates whose
-    closed loop overflows are dropped, so there may be no members. Views are trained in parallel.
+    Constant series are excluded, unless all series are constant, and use the shared weights.
+    Candidates whose closed loop overflows are dropped, so the ensemble may be empty. Views are
+    trained in parallel.
     """
     groups = list(by_view(candidates).values())
     train_view = partial(_train_view, signals, stops, horizon, pull)
@@ -325,7 +330,7 @@ def _train_view(
         return rows.sums(baselines, horizon, 0, stops[series], rows.unit(stops[series]))
 
     def solve(total: Sums, shared: Sequence[Array] | None = None) -> list[Array]:
-        """Return the weights of all candidates, shrunk to the shared ones if these are given."""
+        """Return the weights of all candidates, shrunk towards ``shared`` if given."""
         parts = [total.of_baseline(baselines.index(c.baseline), horizon) for c in candidates]
         if shared is None or pull is None:
             return [c.solve(part) for c, part in zip(candidates, parts, strict=True)]

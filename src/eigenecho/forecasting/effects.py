@@ -1,4 +1,4 @@
-"""Effects of the calendar and of columns known ahead, which are removed before the filter."""
+"""Effects of the calendar and of known columns, which are removed before the filter."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from eigenecho.readout import Gram
 from eigenecho.types import Array
 
 ROUNDS = 2
-"""Number of alternations between estimating one-step weights and effects."""
+"""Number of iterations. Each one estimates the one-step weights, and then the effects."""
 
 
 class EffectWeights(NamedTuple):
-    """Weights for one choice of removed effects.
+    """Weights for one set of removed effects.
 
-    ``one_step`` (N,) are the weights of series without these effects, and ``columns`` (F,) the
-    weights of the known columns.
+    ``one_step`` (N,) contains the one-step weights of series without these effects, and ``columns``
+    (F,) contains the weights of the known columns.
     """
 
     removed: RemovedEffects
@@ -34,12 +34,15 @@ class EffectWeights(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Effects:
-    """Effects of known columns and the calendar, for each choice of removed effects.
+    """Effects of known columns and the calendar, for several sets of removed effects.
 
     A column has the same effect on all series, in their units. The calendar has a separate effect
-    on each series. Both are estimated by least squares, by regressing the one-step errors e of the
-    series on those obtained when the column is forecast in the same way:
-    e(y) = e(column) v + white noise.
+    on each series. Both are estimated by a regression of one-step errors,
+
+        e(y) = e(column) v + white noise
+
+    where e(y) are the errors of a series, and e(column) are the errors of a column that is forecast
+    by the same filter and weights.
 
     Parameters
     ----------
@@ -56,13 +59,14 @@ class Effects:
 
     @property
     def removed(self) -> list[RemovedEffects]:
-        """The choices of removed effects."""
+        """Sets of removed effects, in the order of the weights."""
         return [weights.removed for weights in self.weights]
 
     def apply(self, signal: Signal, rows: int, horizon: int) -> Signal:
-        """Return a signal with its shifts, up to a horizon after its end.
+        """Return a signal with its shifts, which extend to one horizon after its end.
 
-        The effect of the calendar is estimated on the first ``rows``. A constant series has none.
+        The effect of the calendar is estimated from the first ``rows`` rows. A constant series has
+        no effects.
         """
         shifts = {removed: np.zeros(len(signal) + horizon) for removed in self.removed}
         for removed, one_step, columns in () if signal.is_constant else self.weights:
@@ -87,7 +91,7 @@ def learn_effects(
 ) -> Effects:
     """Estimate the effects of columns and the calendar from the rows of series before their stops.
 
-    Constant series are left out if others change.
+    Constant series are excluded, unless all series are constant.
     """
     moving = moving_series(signals)
     signals, stops = [signals[i] for i in moving], [stops[i] for i in moving]
@@ -118,7 +122,7 @@ class _Series(NamedTuple):
 
 
 def _values(signal: Signal, logarithm: bool) -> Array:
-    """Return the values or logarithms in units of the series."""
+    """Return values or logarithms in the unit of the series."""
     values = signal.logarithms if logarithm else signal.values
     return values / signal.scale(logarithm)
 
@@ -126,7 +130,7 @@ def _values(signal: Signal, logarithm: bool) -> Array:
 def _learn(
     series: Sequence[_Series], filter: Filter, periods: Sequence[float], known: bool
 ) -> tuple[Array, Array]:
-    """Return one-step weights and weights of the columns, estimated in turn."""
+    """Return the one-step weights and the weights of the columns, estimated alternately."""
     waves = calendar_columns(periods, max(len(s.z) for s in series))
     columns = np.zeros(0)
     by_columns = by_calendar = [np.zeros(len(s.z)) for s in series]
@@ -164,7 +168,7 @@ def _one_step_weights(filter: Filter, rest: Sequence[Array], series: Sequence[_S
 
 
 def _profile(filter: Filter, one_step: Array, responses: Array, z: Array, observed: Array) -> Array:
-    """Return the weights of calendar columns, whose responses start with the series."""
+    """Return the weights of the calendar columns, given their one-step errors ``responses``."""
     part = _regression(filter, one_step, responses, z, observed)
     return _regress([part], responses.shape[1])
 
@@ -180,7 +184,7 @@ class _Regression(NamedTuple):
 def _regression(
     filter: Filter, one_step: Array, responses: Array, z: Array, observed: Array
 ) -> _Regression:
-    """Return the regression of one-step errors of a series on those of columns."""
+    """Return the regression of the one-step errors of a series on the errors of columns."""
     errors = _errors(filter, one_step, z)
     return _Regression([(0, responses[: len(errors)])], errors, observed[1 : len(z)])
 
@@ -199,13 +203,13 @@ def _regress(parts: Iterable[_Regression], size: int) -> Array:
 
 
 def _responses(filter: Filter, one_step: Array, columns: Array) -> Array:
-    """Return the one-step errors (T − 1, F) of columns (T, F) in place of a series."""
+    """Return the one-step errors (T − 1, F) of columns (T, F) that are forecast like a series."""
     errors = [_errors(filter, one_step, column) for column in columns.T]
     return np.stack(errors, axis=1) if errors else np.zeros((len(columns) - 1, 0))
 
 
 def _errors(filter: Filter, one_step: Array, z: Array) -> Array:
-    """Return z(t+1) − ℓ(t) − r(t) w, (T − 1,)."""
+    """Return the one-step errors z(t+1) − ℓ(t) − r(t) w, (T − 1,)."""
     level, rows = filter.run(z)
     errors = z[1:] - level[:-1]
     for start, x in rows.blocks(0, len(errors)):

@@ -28,29 +28,29 @@ from eigenecho.threads import mapped, one_blas_thread
 from eigenecho.types import Array, Count, NonNegative
 
 LAST_VALUE = "last value"
-"""Name of the view of a forecaster without trained candidates."""
+"""Name of the view that is used if no candidate was trained."""
 
 ANCHOR = 100
-"""Number of rows after which a series that was not fitted is scaled for the first time."""
+"""First checkpoint, in rows, of a series that was not part of the fit."""
 
 STEP = 0.1
-"""Assumed step of a series relative to its mean if all series are constant."""
+"""Assumed ratio of the steps of a series to its mean if all series are constant."""
 
 MEMBERS, ORIGINS = 5, 12
-"""Maximum numbers of members and origins used to compute the training errors of a series."""
+"""Maximum numbers of members and origins for which the training errors of a series are computed."""
 
 BYTES = 48
 """Memory of the smallest forecaster, in bytes per step of the horizon."""
 
 GROWTH = 1.25
-"""Factor between consecutive numbers of rows at which a series is rescaled."""
+"""Ratio of consecutive checkpoints, the numbers of rows at which a series is rescaled."""
 
 
 @one_blas_thread()
 def fit(panel: Panel, config: ForecastConfig, run: Run = THREADS) -> FittedForecaster:
     """Select candidates on the validation split, then train them on all rows.
 
-    Without ``refit`` they are trained on the rows before the validation rows.
+    If ``config.refit`` is False, they are only trained on the rows before the validation rows.
     """
     check_memory(float(BYTES * config.horizon), "horizon", config.horizon)
     if config.spectrum is not None:
@@ -74,12 +74,12 @@ def _train(
     pull: Pull | None,
     run: Run,
 ) -> tuple[Effects, Ensemble]:
-    """Estimate effects and train candidates on all rows."""
+    """Estimate effects and train candidates, on all rows if ``config.refit`` is True."""
     stops = [len(signal) for signal in signals]
     if not config.refit:
         plans = [plan(len(signal), config.horizon, config.validation) for signal in signals]
         stops = [len(s) if p is None else p.kept for s, p in zip(signals, plans, strict=True)]
-    # The candidates determine whether logarithms are used, even if some rows or series have none.
+    # The candidates determine whether logarithms are used, even if some series have none.
     logarithms = sorted({candidate.view.logarithm for candidate in candidates})
     learned = learn_effects(signals, stops, config.periods, logarithms)
     shifted = [learned.apply(s, stop, 0) for s, stop in zip(signals, stops, strict=True)]
@@ -90,26 +90,26 @@ def _train(
 
 
 def _last_value() -> Candidate:
-    """Return the candidate that forecasts the last value."""
+    """Return a candidate whose forecast is the last value."""
     view = View(LAST_VALUE, Filter(0.0, spectra.ring(1, sr=0.5)))
     return Candidate(view, Baseline("level"), "direct", 1e300)
 
 
 @dataclass(frozen=True, eq=False)
 class FittedForecaster:
-    """The result of a fit.
+    """Fitted forecaster, which forecasts from any row of any series.
 
     Attributes
     ----------
     panel : Panel
-        Rows of the fit, after which forecasts start.
+        Training series. By default, forecasts start after their last rows.
     config : ForecastConfig
     effects : Effects
     ensemble : Ensemble
     pull : Pull or None
-        Shrinkage of separate weights; None if series share weights.
+        Shrinkage of the weights of each series; None if all series share weights.
     bands : Bands
-        Validation errors.
+        Distribution of the validation errors.
     tried : int
         Number of candidates that were scored.
     prior_share : float
@@ -126,13 +126,13 @@ class FittedForecaster:
     prior_share: NonNegative
 
     def check(self) -> None:
-        """Raise if parts of a file are inconsistent."""
+        """Raise an error if parts of a loaded forecaster are inconsistent."""
         if self.config.multivariate and not self.panel.form.shared:
             raise bad_argument("multivariate", True, "False for series with different rows")
         check_floats(self.bands.growth, "growth", self.config.horizon)
         check_floats(self.bands.means, "means", len(self.panel))
         if self.prior_share > 1:
-            raise bad_argument("prior_share", self.prior_share, "a share of at most 1")
+            raise bad_argument("prior_share", self.prior_share, "a weight from 0 to 1")
         self._check_effects()
         check_count(len(self.ensemble.members), "members", "a number of members", 1)
         for member in self.ensemble.members:
@@ -141,13 +141,15 @@ class FittedForecaster:
     def _check_effects(self) -> None:
         effects, periods, known = self.effects, self.config.periods, len(self.panel.known_names)
         if not all(1 < p <= LARGEST_PERIOD for p in periods) or effects.periods != periods:
-            raise bad_argument("periods", periods, f"numbers of rows > 1, up to {LARGEST_PERIOD}")
+            expected = f"the periods of the effects, from 1 to {LARGEST_PERIOD} rows"
+            raise bad_argument("periods", periods, expected)
         self._check_filter(effects.filter, "effects")
         if len(set(effects.removed)) < len(effects.removed):
             raise bad_argument("removed", effects.removed, "different effects")
         for removed, one_step, columns in effects.weights:
             if (removed.known and not known) or (removed.calendar and not periods):
-                raise bad_argument("removed", tuple(removed), "columns and periods that exist")
+                expected = "effects of known columns and periods that exist"
+                raise bad_argument("removed", tuple(removed), expected)
             check_floats(one_step, "one_step", effects.filter.size - 1)
             check_floats(columns, "columns", known * len(FADES) if removed.known else 0)
 
@@ -161,23 +163,25 @@ class FittedForecaster:
             if not past:
                 raise bad_argument("side", view.side, "None without past columns")
         if view.alone != (multivariate and view.side is not None):
-            raise bad_argument("alone", view.alone, "True if the view includes other series")
+            expected = "True if the other series are past columns, and False otherwise"
+            raise bad_argument("alone", view.alone, expected)
         if view.removes and view.removed not in self.effects.removed:
-            raise bad_argument("removed", tuple(view.removed), "effects with weights")
+            raise bad_argument("removed", tuple(view.removed), "effects whose weights are stored")
         if len(member.own) != len(panel) * (view.alone or self.pull is not None):
             got = Words(f"weights of {len(member.own)} series")
-            raise bad_argument("own", got, "those of each series, if series have their own")
+            expected = f"weights of {len(panel)} series if they are separate, and of 0 if shared"
+            raise bad_argument("own", got, expected)
         for weights in (member.weights, *member.own):
             check_floats(weights, "weights", view.filter.size + side, self.config.horizon)
 
     def _check_filter(self, filter: Filter, name: str) -> None:
-        """Raise if the states of a filter overflow."""
+        """Raise an error if the states of a filter overflow."""
         rows = max(len(history) for history in self.panel.histories)
         check_growth(filter.spectrum, rows, f"{name}.spectrum")
 
     @cached_property
     def measures(self) -> Measures:
-        """Units of the series and columns of the fit."""
+        """Units in which series and columns are measured."""
         return Measures.of(self.panel, self.config.season, self.config.multivariate)
 
     def as_prior(self, horizon: int) -> Prior:
@@ -201,14 +205,14 @@ class FittedForecaster:
 
     @cached_property
     def _relative_step(self) -> float:
-        """Median step of the series that change, relative to their mean absolute value."""
+        """Median ratio of unit to mean absolute value, over the series that are not constant."""
         series = zip(self.measures.units, self.panel.histories, strict=True)
         steps = [unit / np.nanmean(np.abs(h.values)) for unit, h in series if unit]
         return float(np.median(steps)) if steps else STEP
 
     @cached_property
     def _has_long(self) -> bool:
-        """True if a series that changes is long enough for a validation split."""
+        """True if at least one non-constant series is long enough for a validation split."""
         series = zip(self.measures.units, self.panel.histories, strict=True)
         return any(unit and not self._is_short(history) for unit, history in series)
 
@@ -216,9 +220,10 @@ class FittedForecaster:
         return len(history) - history.start < fewest(self.config.horizon)
 
     def _error_unit(self, history: History) -> float:
-        """Return the unit of the errors of a series; 0 if it is long and constant.
+        """Return the unit in which the errors of a series are measured.
 
-        If a short series never changed, its unit is computed as if it had one step of usual size.
+        The unit is 0 for a long constant series. For a short constant series, it is computed as if
+        the series had one step of typical size.
         """
         signal = fill_gaps(history.values, self.measures.season)
         signal = self.measures.in_unit(signal, history.name, len(history))
@@ -230,7 +235,7 @@ class FittedForecaster:
         return self._relative_step * (level or 1.0) / np.sqrt(len(signal))
 
     def completed_bands(self) -> Bands:
-        """Return the bands with errors of series that were not validated."""
+        """Return the bands, completed with estimates for series that were not validated."""
         horizon, histories, units = self.config.horizon, self.panel.histories, self.measures.units
         missing = np.flatnonzero(np.isnan(self.bands.means) & (units > 0))
         origins = [np.zeros(0, int)] * len(histories)
@@ -246,7 +251,10 @@ class FittedForecaster:
         return self.bands.complete(found, truths, units.tolist())
 
     def forecast(self, panel: Panel, horizon: int, ahead: Sequence[Array] = ()) -> list[Array]:
-        """Return values (H,) after the end of each series; ``ahead`` as in ``forecasts``."""
+        """Return forecasts (H,) of the rows after the end of each series.
+
+        ``ahead`` contains the known columns of these rows, (H, k) for each series.
+        """
         ends = [np.array([len(history) - 1]) for history in panel.histories]
         return [values for (values,) in self.forecasts(panel, ends, horizon, ahead)]
 
@@ -258,16 +266,17 @@ class FittedForecaster:
         horizon: int,
         ahead: Sequence[Array] = (),
     ) -> list[Array]:
-        """Return values (O, H) after rows of each series, each from the rows up to its origin.
+        """Return forecasts (O, H) of each series from the given origins.
 
-        The units and the calendar of a series are estimated on its rows up to the last checkpoint
-        before the origin. ``ahead`` are the known columns after the end of each series, (H, k).
+        A forecast depends only on the rows up to its origin. Units and calendar effects are
+        estimated from the rows up to the last checkpoint before the origin. ``ahead`` contains the
+        known columns of the rows after the end of each series, (H, k).
         """
         check_memory(8.0 * horizon * self.ensemble.size, "horizon", horizon)
         ensemble = self.ensemble.with_horizon(horizon)
         names = [history.name for history in panel.histories]
         if self.measures.multivariate and names != list(self.measures.numbers):
-            expected = "the series of the fit, in the same order, as each depends on the others"
+            expected = "the series passed to fit, in the same order, because multivariate=True"
             raise bad_argument("context", Words(f"{len(panel)} series"), expected)
         unscaled = self.measures.unscaled(panel, ahead)
 
@@ -287,7 +296,8 @@ class FittedForecaster:
         """Return forecasts (O, H) of one series from the given origins."""
         history, start, horizon = panel.histories[series], unscaled[series].start, ensemble.horizon
         if np.any(origins < start):
-            expected = f"rows from {start} on, the first observation{in_series(history.name)}"
+            where = in_series(history.name)
+            expected = f"row numbers ≥ {start}, the first observation{where}"
             raise bad_argument("origins", int(origins.min()), expected)
         rows = origins - start
         values = np.empty((len(rows), horizon))
@@ -297,7 +307,7 @@ class FittedForecaster:
         for checkpoint in np.unique(used := checkpoints(rows + 1, anchor)):
             here = used == checkpoint
             signal = self.measures.scaled(panel, unscaled, series, start + int(checkpoint))
-            # Later rows are cut off first, so that not even the order of sums depends on them.
+            # Later rows are removed, so that they cannot even affect the order of a summation.
             signal = signal.cut(stop=int(rows[here].max()) + 1)
             signal = self.effects.apply(signal, int(checkpoint), horizon)
             values[here] = self._blend(ensemble, signal, int(checkpoint), rows[here], number)
@@ -332,14 +342,14 @@ class FittedForecaster:
     ) -> Array:
         """Return quantiles (H, Q) around a forecast (H,).
 
-        The quantiles of a long constant series equal the forecast.
+        All quantiles of a long constant series are equal to the forecast.
         """
         history = panel.histories[series]
         unit, steps = self._error_unit(history), float(np.inf)
         if not unit:
             return np.repeat(forecast[:, None], len(levels), axis=1)
         if self._is_short(history) and (self._has_long or not self.bands.ratios.size):
-            # The errors are assumed, or from longer series, whose units are more accurate.
+            # The errors are assumed, or come from longer series, whose units are more accurate.
             observed = history.values[~np.isnan(history.values)]
             steps = len(observed) - 1 if np.ptp(observed) else UNKNOWN
         bands = self.bands.of_series(self.measures.numbers.get(history.name))
@@ -349,14 +359,14 @@ class FittedForecaster:
         return clip_at_zero(np.array(quantiles), history.values, last).T
 
     def has_width(self, panel: Panel, series: int) -> bool:
-        """Return False if the intervals of a series have width 0."""
+        """Return False if the prediction intervals of a series have width 0."""
         ratios = self.bands.ratios
         is_exact = bool(ratios.size) and not ratios[-1]
         return self._error_unit(panel.histories[series]) > 0 and not is_exact
 
     @one_blas_thread()
     def update(self, panel: Panel, run: Run = THREADS) -> FittedForecaster:
-        """Return the forecaster with the same candidates, trained on the rows of another panel."""
+        """Return a forecaster with the same candidates, trained on another panel."""
         updated = replace(self, panel=panel)
         signals = updated.measures.signals(panel)
         learned, ensemble = _train(self.ensemble.members, signals, self.config, self.pull, run)
@@ -365,22 +375,26 @@ class FittedForecaster:
     def reason(self) -> str:
         """Return the reason why no candidate was trained."""
         horizon, rows = self.config.horizon, [len(h) - h.start for h in self.panel.histories]
-        # Nothing can be learned from constant series, however long they are.
+        # Constant series cannot be used for training, however long they are.
         longest = max(np.where(self.measures.units > 0, rows, 0)) or max(rows)
         if longest >= fewest(horizon):
-            return "the validation rows contain no observation, or forecasts of them overflow"
-        needed = f"a horizon of {horizon} needs a series of {fewest(horizon)} rows that changes"
-        return f"{needed}, and the longest has {longest}"
+            return "the validation rows contain no observation, or their forecasts overflow"
+        return (
+            f"a horizon of {horizon} requires a non-constant series of at least {fewest(horizon)} "
+            f"rows, but the longest has {longest}"
+        )
 
     def warn_if_untrained(self, which: str = "") -> None:
         """Warn, once for all series, if no candidate was trained for these forecasts."""
         if self.is_untrained:
-            origin = f"Forecasts{which} are those of the prior and of simple methods"
-            warn(f"{origin}: {self.reason()}.", FewRowsWarning)
+            warn(
+                f"Forecasts{which} use only the prior and simple methods, because {self.reason()}.",
+                FewRowsWarning,
+            )
 
 
 def _last_origins(history: History, horizon: int) -> Array:
-    """Return some of the last origins with forecasts that end within the series."""
+    """Return up to ``ORIGINS`` of the last origins whose forecasts end within the series."""
     last = len(history) - 1 - horizon
     first = max(min(int(len(history) / GROWTH), last - horizon), history.start)
     count = ORIGINS if first <= last else 0
@@ -388,12 +402,12 @@ def _last_origins(history: History, horizon: int) -> Array:
 
 
 def checkpoints(rows: Array, anchor: int) -> Array:
-    """Return the number of rows from which units and the calendar are estimated.
+    """Return the number of rows from which units and effects are estimated at each origin.
 
         the largest anchor · GROWTHᵏ ≤ rows,   k integer
 
-    For the last row of the fit, this is the number of rows of the fit. A checkpoint does not depend
-    on other origins.
+    ``rows`` is the number of rows up to each origin. A checkpoint does not depend on other origins,
+    and at the end of the fit it is the number of rows in the fit.
     """
     anchor = max(anchor, 1)
     k = np.floor(np.log(rows / anchor) / np.log(GROWTH) + 1e-9)
@@ -401,9 +415,9 @@ def checkpoints(rows: Array, anchor: int) -> Array:
 
 
 def clip_at_zero(results: Array, values: Array, rows: Array) -> Array:
-    """Return results (O, H), clipped at 0 if no value up to their row is negative.
+    """Clip results (O, H) at 0 wherever the series has had no negative value.
 
-    ``rows`` (O,) are rows of the series ``values`` (T,), which may contain NaN.
+    ``rows`` (O,) contains row numbers of the series ``values`` (T,), which may contain NaN.
     """
     bounded = np.fmin.accumulate(values)[rows] >= 0
     return np.where(bounded[:, None], np.maximum(results, 0.0), results)
@@ -413,7 +427,7 @@ def warn_zero_width(count: int, total: int, what: str) -> None:
     """Warn, once for all series or forecasts, that intervals have width 0."""
     if count:
         warn(
-            f"intervals of {count} of {total} {what} have width 0, because the series "
-            "do not change, so the size of errors cannot be estimated.",
+            f"Prediction intervals have width 0 for {count} of {total} {what}, because the series "
+            "are constant or all validation errors are 0.",
             FewRowsWarning,
         )

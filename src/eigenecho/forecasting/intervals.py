@@ -14,31 +14,32 @@ from eigenecho.types import Array, GappyPositiveArray, NonNegativeArray, Positiv
 
 FEW = 0.25
 """Quantile levels are multiplied by 1 + FEW / blocks. With this value, intervals from four or five
-blocks had the nominal coverage on a hundred separate series."""
+blocks had the nominal coverage on a hundred series that were not used otherwise."""
 
 ROWS = 3
-"""Minimum number of rows of a block, because the same few errors were used for the selection."""
+"""Minimum number of rows in a block. Shorter blocks would lead to intervals that are too narrow,
+because the same few errors were also used for the selection."""
 
 SHAPE = 4.0
-"""Weight, in blocks, of mean squares ∝ √h in the average with the mean squares by step."""
+"""Weight, in blocks, of the shape √h to which the mean squared errors at step h are shrunk."""
 
 MIXED, DEGREES = 3.0, 1.5
-"""Weight, in blocks, of the quantiles of a t distribution in the average with those of the errors,
-and degrees of freedom of this distribution per block. With these values and ``SHAPE``, intervals
-from 19 to 60 rows had the nominal coverage on simulated series that were not used otherwise."""
+"""Weight, in blocks, of t quantiles when they are averaged with empirical quantiles, and degrees of
+freedom of the t distribution per block. With these values and ``SHAPE``, intervals from 19 to 60
+rows had the nominal coverage on simulated series that were not used otherwise."""
 
 LEAST_DEGREES = 0.75
-"""Smallest number of degrees of freedom. It gave intervals of 5 and 6 rows about the nominal
-coverage on the training rows of the M1 competition."""
+"""Minimum number of degrees of freedom. With this value, intervals from 5 or 6 rows had about the
+nominal coverage on the training rows of the M1 competition."""
 
 UNKNOWN = 4.0
 """Degrees of freedom if the unit is not estimated from the steps of the series."""
 
 SMALLEST = 1e-3
-"""Lower bound of error scales relative to the largest, since some series are forecast exactly."""
+"""Lower bound of error scales relative to the largest one, for series that are forecast exactly."""
 
 GAUSSIAN = np.pi / 2 - 1
-"""var|e| / (mean|e|)² of a Gaussian error."""
+"""Ratio var|e| / (mean|e|)² for a Gaussian error e."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,17 +51,17 @@ class Bands:
     growth : array (H,)
         Root mean square error at each step, in units of the series or of its logarithms.
     ratios : array (n,)
-        Absolute errors relative to ``growth``, sorted; empty if there are none.
+        Absolute errors relative to ``growth``, sorted; empty if there are no errors.
     relative : bool
-        True if errors are errors of logarithms.
+        True if the errors are differences of logarithms.
     blocks : float
-        Number of blocks of errors; a block is a horizon, or ``ROWS`` rows if that is longer.
+        Number of blocks of errors. A block contains one horizon, and at least ``ROWS`` rows.
     means : array (S,)
-        Mean absolute error of each series over all steps, in its unit; NaN before ``complete`` if
-        the series was not validated.
+        Mean absolute error of each series over all steps, in its unit. For series that were not
+        validated, it is NaN before a call of ``complete``.
     sizes : array (S,)
-        Scale of the errors of each series, about 1; NaN if unknown. Empty if all series have the
-        same scale.
+        Error scale of each series, relative to a typical series; NaN if it is unknown. Empty if all
+        series have the same scale.
     scaled : array (m,)
         ``ratios`` divided by the scales of their series, sorted.
     """
@@ -74,7 +75,7 @@ class Bands:
     scaled: NonNegativeArray = field(default_factory=lambda: np.zeros(0))
 
     def check(self) -> None:
-        """Raise if parts of a file are inconsistent."""
+        """Raise an error if parts of a loaded object are inconsistent."""
         has_sizes = bool(self.sizes.size)
         check_floats(self.sizes, "sizes", len(self.means) * has_sizes)
         for name, errors in {"ratios": self.ratios, "scaled": self.scaled}.items():
@@ -92,9 +93,10 @@ class Bands:
         blocks: float,
         origins: Sequence[Array] = (),
     ) -> Bands:
-        """Return the bands of forecasts (O, H) of series, with errors in units of the series.
+        """Compute the bands from forecasts (O, H) and true values of each series.
 
-        With the ``origins`` (O,) of the forecasts of several series, errors are scaled by series.
+        If ``origins`` (O,) are given for several series, an error scale is estimated for each
+        series.
         """
         relative = relative and not any(np.any(x <= 0) for x in (*forecasts, *truths))
         absolute, errors = _errors(forecasts, truths, units, relative)
@@ -112,7 +114,7 @@ class Bands:
 
     @classmethod
     def unknown(cls, series: int, horizon: int) -> Bands:
-        """Return the bands of random walks, for series without validation errors."""
+        """Return the bands of a random walk, for series without validation errors."""
         growth = np.sqrt(np.arange(1.0, horizon + 1))
         means = np.full(series, growth.mean() * np.sqrt(2 / np.pi))
         return cls(growth, np.zeros(0), False, 1.0, means)
@@ -120,11 +122,11 @@ class Bands:
     def complete(
         self, forecasts: Sequence[Array], truths: Sequence[Array], units: Sequence[float]
     ) -> Bands:
-        """Return the bands with errors of the series that were not validated.
+        """Return the bands, completed with estimates for series that were not validated.
 
-        Mean errors and the logarithms of scales are predicted from those of training errors, by
-        regression over the validated series. A series that is too short has
-        empty forecasts (O, H) and true values; it gets the mean error and no scale.
+        The mean error and the log scale of such a series are predicted from its training errors, by
+        a regression over the validated series. A series that is too short has empty forecasts
+        (O, H) and true values. It gets the mean error of all series, and no scale.
         """
         absolute, errors = _errors(forecasts, truths, units, self.relative)
         trained = np.array([_mean(e) for e in absolute])
@@ -143,7 +145,7 @@ class Bands:
         return replace(self, means=means, sizes=sizes)
 
     def of_series(self, number: int | None) -> Bands:
-        """Return the bands of one series; those of all series if its scale is unknown."""
+        """Return the bands of one series, or of all series if its scale is unknown."""
         if number is None or not self.sizes.size or np.isnan(self.sizes[number]):
             return self
         return replace(self, growth=self.growth * self.sizes[number], ratios=self.scaled)
@@ -151,7 +153,7 @@ class Bands:
     def with_horizon(self, horizon: int) -> Bands:
         """Return the bands for ``horizon`` steps.
 
-        Steps beyond the last known one reuse its errors.
+        Additional steps have the same errors as the last known step.
         """
         growth = np.pad(self.growth, (0, max(horizon - len(self.growth), 0)), mode="edge")
         return replace(self, growth=growth[:horizon])
@@ -186,7 +188,7 @@ class Bands:
 def _errors(
     forecasts: Sequence[Array], truths: Sequence[Array], units: Sequence[float], relative: bool
 ) -> tuple[list[Array], list[Array]]:
-    """Return absolute errors in units of the series, and those of logarithms if ``relative``."""
+    """Return absolute errors in units of the series, then errors of logarithms if ``relative``."""
     absolute, errors = [], []
     for forecast, truth, unit in zip(forecasts, truths, units, strict=True):
         absolute.append(np.abs(forecast - truth) / (unit or 1.0))
@@ -200,13 +202,13 @@ def _errors(
 
 
 def _mix(squares: Array, blocks: float) -> Array:
-    """Return mean squares by step (H,), shrunk towards their usual shape if blocks are few."""
+    """Return mean squares by step (H,), shrunk towards a multiple of √h if there are few blocks."""
     shape = np.sqrt(np.arange(1, len(squares) + 1))
     return (blocks * squares + SHAPE * np.mean(squares / shape) * shape) / (blocks + SHAPE)
 
 
 def _column_means(squares: Array) -> Array:
-    """Return the mean of each column without NaN; an empty column repeats the one before it."""
+    """Return the mean of each column, ignoring NaN. A column of NaN repeats the previous mean."""
     there = ~np.isnan(squares)
     counts = there.sum(axis=0)
     means = np.where(there, squares, 0.0).sum(axis=0) / np.maximum(counts, 1)
@@ -215,24 +217,25 @@ def _column_means(squares: Array) -> Array:
 
 
 def _smooth(sizes: Array) -> Array:
-    """Return sizes (H,) that decrease less from step to step and are never zero."""
+    """Return sizes (H,) that decrease less from step to step, and are never 0."""
     grown = np.maximum.accumulate(sizes)
     smooth = (sizes + grown) / 2
     return np.maximum(smooth, max(float(smooth.max(initial=0.0)) * 1e-9, np.finfo(float).tiny))
 
 
 def error_scales(ratios: Sequence[Array], origins: Sequence[Array]) -> tuple[Array, Array]:
-    """Return the scale of the errors of each series (S,), and all errors in these units, sorted.
+    """Return the error scale of each series (S,), and all errors divided by their scales, sorted.
 
-    Log scales are shrunk to their mean by the ratio of the variances between and within series:
+    Log scales are shrunk towards their mean by the ratio of the variances between and within
+    series:
 
         log sᵢ = wᵢ (log mᵢ − μ),   wᵢ = τ² / (τ² + σ² / Bᵢ)
 
-    where mᵢ is the mean error over Bᵢ blocks and μ the mean of log mᵢ with weights wᵢ. The variance
-    τ² between series is the covariance of errors in the first and in the second half of the rows of
-    a series. The errors of a half are divided by the scale of the other half, just as future errors
-    are divided by a scale from the past. Both arrays are empty if scales do not differ
-    significantly.
+    where mᵢ is the mean error over Bᵢ blocks and μ is the mean of log mᵢ with weights wᵢ. The
+    variance τ² between series is the covariance of the log mean errors in the first and the second
+    half of the rows. The errors in one half are divided by the scale from the other half, because
+    future errors are also divided by a scale from other rows. Both arrays are empty if scales do
+    not differ significantly.
 
     Parameters
     ----------
@@ -245,7 +248,7 @@ def error_scales(ratios: Sequence[Array], origins: Sequence[Array]) -> tuple[Arr
     halves, counts, triples = [], [], []
     for errors, rows in zip(ratios, origins, strict=True):
         horizon = errors.shape[1]
-        # Forecasts that end before the middle of the rows, and those that start after it.
+        # Forecasts that end before the middle row, and forecasts that start after it.
         middle = (rows[0] + rows[-1] + horizon) / 2
         first, second = rows + horizon <= middle, rows >= middle
         halves.append((first, second))
@@ -277,13 +280,13 @@ def error_scales(ratios: Sequence[Array], origins: Sequence[Array]) -> tuple[Arr
 
 
 def _variances(halves: Array, blocks: Array) -> tuple[float, float]:
-    """Return the variances of log mean errors between series, τ², and within, σ², per block.
+    """Return the variances of log mean errors between series, τ², and within series, σ² per block.
 
-    ``halves`` (S, 2) are the mean errors of earlier and later forecasts; each half of a series has
-    its number of ``blocks`` (S,). σ² is estimated from the S − 1 differences between halves and one
-    pseudo-observation, the value for Gaussian errors that are perfectly correlated, since the
-    halves of a few series may agree by chance. τ² is the covariance of the halves minus its
-    standard error for τ² = 0.
+    ``halves`` (S, 2) contains the mean errors of earlier and later forecasts, and ``blocks`` (S,)
+    the number of blocks in each half. σ² is estimated from the S − 1 differences between halves and
+    one pseudo-observation, the value for perfectly correlated Gaussian errors, because the halves
+    of a few series may agree by chance. τ² is the covariance of the halves minus its standard error
+    for τ² = 0.
     """
     logs = np.log(halves)
     logs -= logs.mean(axis=0)
@@ -295,6 +298,6 @@ def _variances(halves: Array, blocks: Array) -> tuple[float, float]:
 
 
 def _mean(errors: Array) -> float:
-    """Return the mean without NaN; NaN if all are NaN."""
+    """Return the mean, ignoring NaN. The result is NaN if all numbers are NaN."""
     there = errors[~np.isnan(errors)]
     return float(there.mean()) if there.size else np.nan

@@ -1,4 +1,4 @@
-"""Forecasts of short series, with the help of readouts that were trained on other series.
+"""Forecasts of short series by simple methods and by readouts that were trained on other series.
 
 A series of a few rows is too short to select and train a reservoir. It is forecast by simple
 methods and by several readouts that were trained on a corpus. The inputs x of these readouts are
@@ -6,16 +6,15 @@ normalised modes of the steps Δ of the series, that is, weighted means of its s
 
     x_τ(t) = Σ_j a^j Δ(t−j) / Σ_j a^j,   a = exp(−1/τ),   ŷ(t+h) = y(t) + x(t) W_h
 
-Each of these forecasts has a weight ∝ L^−POWER, where L is the mean of its n errors at earlier rows
-of the series. As few errors may be small by chance, (1/n² − 1/FEW_ERRORS²) times its distance from
-the last value is added if n < FEW_ERRORS. The readouts are then corrected with the rows of the
-series:
+Each of these forecasts has a weight proportional to L^−POWER, where L is the mean of its n errors
+at earlier rows of the series. If n < FEW_ERRORS, L also includes the distance of the forecast from
+the last value, times (1/n² − 1/FEW_ERRORS²), because a few errors may be small by chance. The
+readouts are then adapted to the rows of the series:
 
     W = argmin ‖Y − X W‖² + PULL √h ‖W − Σ_k w_k W_k‖²
 
-The more rows a series has, the smaller is the influence of the corpus. Readouts and errors are
-scaled with the series: forecasts of a·y + b are a times those of y, plus b, unless logarithms are
-used.
+The more rows a series has, the smaller is the influence of the corpus. Unless logarithms are used,
+the forecast of a·y + b is a times the forecast of y, plus b.
 """
 
 from __future__ import annotations
@@ -45,16 +44,17 @@ POWER = 8.0
 """Exponent of the mean errors in the weights of the forecasts."""
 
 FIRST = 3
-"""Minimum number of rows before a forecast whose error is used to compute weights."""
+"""Minimum number of rows before a forecast whose error affects the weights."""
 
 FEW_ERRORS = 12
-"""Number of errors below which weights also depend on distances from the last value."""
+"""Number of errors below which weights also depend on the distance from the last value."""
 
 LOOKBACK = 250
-"""Maximum number of last rows whose errors determine weights. Corrections use twice as many."""
+"""Maximum number of last rows whose errors determine the weights. Readouts are adapted to twice as
+many rows."""
 
 SEASONS = 2
-"""Minimum number of seasons in a series from which a seasonal profile is removed."""
+"""Minimum number of seasons that are required to estimate and remove a seasonal profile."""
 
 ROUNDING = 1e-9
 """Mean errors below this value, in units of the series, are treated as equal."""
@@ -63,27 +63,27 @@ STEPS = 8
 """Maximum number of steps ahead for which errors are computed."""
 
 PULL = 30.0
-"""Ridge on the difference between the readout of a series and that of the corpus."""
+"""Ridge on the difference between the readouts of a series and of the corpus."""
 
 NEGLIGIBLE, TINY = 1e-6, 1e-12
-"""Weight below which readouts are left out, and the smallest weight of a simple method."""
+"""Weight below which readouts are ignored, and minimum weight of a simple method."""
 
 READOUTS, PER_READOUT = 8, 20
 """Maximum number of readouts, and number of series in the corpus per readout."""
 
 ROUNDS = 12
-"""Number of iterations: each fits the readouts and then reassigns the series to them."""
+"""Number of iterations. Each one fits the readouts and then reassigns the series to them."""
 
 RIDGE = 3.0
-"""Ridge of the readouts of a corpus."""
+"""Ridge for readouts that are fitted to a corpus."""
 
 ROBUST = 0.2
-"""Lower bound of errors, relative to their median, in weights inverse to errors."""
+"""Lower bound of errors, relative to their median, when rows are weighted by inverse errors."""
 
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """Readouts of a corpus for values and for logarithms, (K · N, H) each.
+    """Readouts that were trained on a corpus, (K · N, H) for values and (K · N, H) for logarithms.
 
     Steps beyond the last column use the weights of the last column. Without readouts (K = 0),
     series are forecast by simple methods only.
@@ -93,13 +93,13 @@ class Prior:
     logarithms: Array
 
     def check(self) -> None:
-        """Raise if readouts of a file do not have weights for all modes."""
+        """Raise an error if loaded readouts do not have weights for all modes."""
         for name in ("values", "logarithms"):
             rows, columns = getattr(self, name).shape
             check_floats(getattr(self, name), name, rows // SIZE * SIZE, max(columns, 1))
 
     def readouts(self, logarithm: bool, horizon: int) -> Array:
-        """Return W (K, N, H) for a number of steps."""
+        """Return the weights W (K, N, H) for the given horizon."""
         W = self.logarithms if logarithm else self.values
         return W[:, np.minimum(np.arange(horizon), W.shape[1] - 1)].reshape(-1, SIZE, horizon)
 
@@ -110,7 +110,7 @@ NO_PRIOR = Prior(np.zeros((0, 1)), np.zeros((0, 1)))
 
 @cache
 def default_prior() -> Prior:
-    """Return the prior of synthetic series."""
+    """Return the default prior, which was trained on synthetic series."""
     with np.load(FILE) as file:
         return Prior(file["values"].astype(float), file["logarithms"].astype(float))
 
@@ -129,7 +129,7 @@ def weighted_steps(z: Array) -> Array:
 
 
 class _View(NamedTuple):
-    """A series, or its logarithms, without the effects of known columns and its seasonal profile.
+    """Values or logarithms of a series, without effects of known columns and seasonal profile.
 
     Attributes
     ----------
@@ -149,14 +149,14 @@ class _View(NamedTuple):
 
     @classmethod
     def of(cls, signal: Signal, removed: RemovedEffects, rows: int, season: int = 1) -> _View:
-        """Return a view without the seasonal profile of the first rows."""
+        """Return a view, whose seasonal profile is estimated from the first ``rows`` rows."""
         z = signal.without(removed)
         profile = seasonal_profile(z[:rows], season)
         z = z - profile[np.arange(len(z)) % season]
         return cls(signal, removed, profile, z, weighted_steps(z))
 
     def forecast(self, W: Array, origins: Array, steps: Array) -> Array:
-        """Return forecasts (…, O, S) of values by weights (…, N, S) for these steps."""
+        """Return forecasts (…, O, S) at the given steps ahead, by weights (…, N, S)."""
         rows = origins[:, None] + steps
         ahead = self.z[origins, None] + self.x[origins] @ W + self.profile[rows % len(self.profile)]
         if self.removed in self.signal.shifts:
@@ -166,7 +166,7 @@ class _View(NamedTuple):
             return self.signal.from_logarithms(ahead) if self.removed.logarithm else ahead
 
     def corrected(self, W: Array, rows: int) -> Array:
-        """Return W (N, H), corrected by the first rows of the series."""
+        """Return the weights W (N, H), adapted to the first ``rows`` rows of the series."""
         t = np.arange(max(1, rows - 2 * LOOKBACK), rows - 1)
         unit = mean_step(self.z[:rows])
         if not len(t) or not unit:
@@ -199,11 +199,11 @@ class Mixture(NamedTuple):
 
     @classmethod
     def of(
-        cls, prior: Prior, signal: Signal, rows: int, horizon: int, season: int, judged: int
+        cls, prior: Prior, signal: Signal, rows: int, horizon: int, season: int, scored: int
     ) -> Mixture:
-        """Compute weights and corrections from the first rows of a signal with its shifts.
+        """Compute weights and adapt readouts, using the first ``rows`` rows of a signal.
 
-        Weights depend on errors up to ``judged`` steps ahead, for any horizon.
+        The weights depend on errors up to ``scored`` steps ahead, whatever the horizon is.
         """
         removed = [RemovedEffects(False), RemovedEffects(True)]
         removed += [effects for effects in signal.shifts if not effects.calendar]
@@ -218,15 +218,15 @@ class Mixture(NamedTuple):
             baselines.append(Baseline("growth", season))
         first = max(min(max(FIRST, season + 1), rows // 2), rows - LOOKBACK)
         origins = np.arange(first, rows)
-        steps = np.unique(np.linspace(1, judged, STEPS).astype(int))
+        steps = np.unique(np.linspace(1, scored, STEPS).astype(int))
         forecasts = [
             view.forecast(
-                prior.readouts(view.removed.logarithm, judged)[:, :, steps - 1], origins, steps
+                prior.readouts(view.removed.logarithm, scored)[:, :, steps - 1], origins, steps
             )
             for view in views
         ]
         y = signal.values
-        forecasts += [b.forecast(y, y, origins, judged)[None, :, steps - 1] for b in baselines]
+        forecasts += [b.forecast(y, y, origins, scored)[None, :, steps - 1] for b in baselines]
         targets = _ahead(signal, y, rows, origins, steps)
         targets[-1] = y[rows - 1]
         errors = np.abs(np.concatenate(forecasts) - targets) / (signal.unit * np.sqrt(steps))
@@ -241,7 +241,7 @@ class Mixture(NamedTuple):
         return cls(signal, mixed, list(zip(baselines, simple.tolist(), strict=True)), horizon)
 
     def forecast(self, origins: Array) -> Array:
-        """Return values (O, H) after the origins, without forecasts that overflow."""
+        """Return forecasts (O, H) from the origins, ignoring components that overflow."""
         y, steps = self.signal.values, np.arange(1, self.horizon + 1)
         forecasts = [
             (view.forecast(W, origins, steps), weight) for view, W, weight in self.readouts
@@ -256,7 +256,7 @@ class Mixture(NamedTuple):
 
 
 def _ahead(signal: Signal, z: Array, rows: int, origins: Array, steps: Array) -> Array:
-    """Return the observed values (O, S) after the origins; NaN after the first rows."""
+    """Return the observed values (O, S) after the origins, with NaN after ``rows`` rows."""
     truth = np.append(np.where(signal.observed[:rows], z[:rows], np.nan), np.nan)
     return truth[np.minimum(origins[:, None] + steps, rows)]
 
@@ -264,7 +264,7 @@ def _ahead(signal: Signal, z: Array, rows: int, origins: Array, steps: Array) ->
 def _weights(errors: Array) -> Array:
     """Return weights (K,) of forecasts with errors (K, O, S), in units of the series.
 
-    Errors at the last origin are distances from the last value.
+    At the last origin, ``errors`` contains distances from the last value instead.
     """
     there = ~np.isnan(errors[-1, :-1])  # simple methods do not overflow
     count = max(int(there.sum()), 1)
@@ -279,8 +279,8 @@ def _weights(errors: Array) -> Array:
 def seasonal_profile(z: Array, season: int) -> Array:
     """Return the mean deviation from the trend at each row of a season (m,), shrunk towards 0.
 
-    The trend is a centred moving average over a season. With noise of variance v and n seasons, a
-    part v / n of the variance of the profile p is noise, so p is multiplied by
+    The trend is a centred moving average over a season. If v is the variance of the noise, v / n of
+    the variance of the profile p from n seasons is due to noise, so p is multiplied by
     max(0, 1 − (v / n) / var p).
     """
     if season == 1:
@@ -304,24 +304,24 @@ def seasonal_profile(z: Array, season: int) -> Array:
 
 @one_blas_thread()
 def fit_prior(signals: Sequence[Signal], horizon: int, season: int = 1) -> Prior:
-    """Return the prior of a corpus of series, without their seasonal profiles."""
+    """Fit a prior to a corpus of series, after removing their seasonal profiles."""
 
     def adjusted(logarithm: bool) -> list[Array]:
         used = [s for s in signals if s.has_logarithms or (not logarithm and not s.is_constant)]
         seasons = [season if len(s) >= SEASONS * season else 1 for s in used]
         pairs = zip(used, seasons, strict=True)
         views = [_View.of(s, RemovedEffects(logarithm), len(s), m) for s, m in pairs]
-        # Only rounding errors remain of a series that repeats its season.
+        # If a series repeats its season exactly, only rounding errors remain.
         return [v.z for v in views if mean_step(v.z) > ROUNDING * v.signal.scale(logarithm)]
 
     return Prior(*(_fit_readouts(adjusted(logarithm), horizon) for logarithm in (False, True)))
 
 
 def _fit_readouts(corpus: Sequence[Array], horizon: int) -> Array:
-    """Return readouts (K · N, H) such that each series has one that forecasts it well.
+    """Return readouts (K · N, H), each fitted to a cluster of similar series.
 
-    Each series belongs to the readout with the smallest error, and each readout is fitted to its
-    series by least absolute errors, that is, by reweighted least squares.
+    Each series is assigned to the readout with the smallest error, and each readout minimises the
+    absolute errors of its series, by iteratively reweighted least squares.
     """
     corpus = [z for z in corpus if len(z) > FIRST + horizon]
     count = min(READOUTS, -(-len(corpus) // PER_READOUT))

@@ -19,23 +19,23 @@ from eigenecho.spectra import Spectrum
 from eigenecho.types import Array
 
 DRAWN = 4
-"""Number of series that have their own figure and table."""
+"""Maximum number of series with a figure and a table."""
 
 LISTED = 20
-"""Number of series in the list."""
+"""Maximum number of series in the list."""
 
 LONG, ENDS = 24, 10
-"""Number of steps from which only the ends of a forecast are shown, and steps at either end."""
+"""Maximum number of steps in a full table, and number of steps at each end of a shortened table."""
 
 BEFORE, FEWEST, MOST = 3, 60, 3000
-"""Number of past horizons in a figure, and minimum and maximum number of past rows."""
+"""Number of past horizons in a figure, and minimum and maximum numbers of past rows."""
 
 UNUSED = ("progress", "seed")
-"""Parameters of a forecaster that do not change results."""
+"""Parameters of a forecaster that do not change the results."""
 
 
 def write(path: Path, values: dict[str, Any]) -> Path:
-    """Write a page with these variables of the template, and return its path."""
+    """Render the template with the given variables, write the page, and return its path."""
     template = pages.environment("eigenecho.forecasting").get_template("report.html.jinja")
     pages.write_file(path, template.render(values).encode())
     return path
@@ -47,9 +47,9 @@ def contents(
     interval: float | None,
     backtest: Backtest | None,
 ) -> dict[str, Any]:
-    """Return the variables of the template, except the code that reproduces the forecasts (H,).
+    """Return the template variables, except the code that reproduces the forecasts (H,).
 
-    Series are sorted by expected error, descending. Without an ``interval``, the page has no
+    Series with large expected errors come first. Without an ``interval``, the page contains no
     prediction intervals.
     """
     panel, errors = fitted.panel, fitted.expected_errors
@@ -103,7 +103,7 @@ def _picture(parts: Sequence[Outlook]) -> pages.Picture:
 def _list(
     fitted: FittedForecaster, forecasts: Sequence[Array], series: Sequence[int]
 ) -> dict[str, Any]:
-    """Return a table of last values, forecasts and expected errors, with a row for each series."""
+    """Return a table of last values, forecasts and expected errors, with one row per series."""
     errors = fitted.expected_errors
     rows = []
     for i in series:
@@ -118,7 +118,7 @@ def _list(
 
 
 def _forecast(part: Outlook) -> dict[str, Any]:
-    """Return the forecast of a series as a table, without the middle if it is long."""
+    """Return the forecast of a series as a table, which omits the middle of a long forecast."""
     numbers, finest = [part.forecast], None
     for bounds in part.bounds.values():
         numbers += [*bounds.T]

@@ -1,4 +1,4 @@
-"""The rows of one series under a view: their sums, and forecasts from them."""
+"""Rows of one series for a view, sums over the rows, and forecasts from them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ CHUNK = 1 << 21
 """Number of targets in memory at a time."""
 
 LONG = 1000
-"""Number of rows from which sums by the recurrence are faster than products of rows."""
+"""Number of rows from which the recurrence is faster than products of rows."""
 
 LEAST_FADE = 1e-6
-"""Lower bound of 1 − |λ|² for sums by the recurrence, which lose digits below it."""
+"""Lower bound of 1 − |λ|² for the recurrence, which loses digits below it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,16 +33,16 @@ class Sums:
     Attributes
     ----------
     ahead : Gram
-        Rows followed by H rows, and targets y(t+h) − baseline(t, h): (N', B·H) for B baselines.
-        Missing targets count as 0.
+        Sums over rows followed by at least H rows. The targets are y(t+h) − baseline(t, h), which
+        gives (N', B·H) for B baselines. Missing targets count as 0.
     ahead_seen : array (B·H,)
         Number of observed values of each target.
     following : Gram
-        Rows followed by one row, and targets y(t+1) − ℓ(t): (N, 1).
+        Sums over rows followed by at least one row. The targets are y(t+1) − ℓ(t), (N, 1).
     following_seen : array (1,)
-        Number of observed values of these targets.
+        Number of observed values of the target y(t+1) − ℓ(t).
     squares : float
-        Sum of squares of these targets.
+        Sum of its squares.
     """
 
     ahead: Gram
@@ -69,13 +69,13 @@ class Sums:
 
 
 def expected(gram: Gram, seen: Array) -> Gram:
-    """Return the sums expected if all targets had been observed: XᵀY · rows / seen."""
+    """Return the sums that are expected without missing targets: XᵀY · rows / seen."""
     return Gram(gram.XtX, gram.XtY * (gram.rows / np.maximum(seen, 1)), gram.rows)
 
 
 @dataclass(frozen=True, eq=False)
 class ViewRows:
-    """Rows of one series under a view.
+    """Rows of one series for a view.
 
     Attributes
     ----------
@@ -84,12 +84,12 @@ class ViewRows:
     values : array (T,)
         Input of the filter: values or logarithms without the removed effects.
     truth : array (T,)
-        ``values`` with NaN where nothing was observed.
+        ``values`` with NaN in place of imputed values.
     level : array (T,)
     rows : BlockRows
         x = [c, r, side states], (T, N').
     step : float
-        Mean step over all rows, the unit of a series that has not changed so far.
+        Root mean square step over all rows, the unit of a series that has not changed so far.
     """
 
     view: View
@@ -102,7 +102,7 @@ class ViewRows:
 
     @classmethod
     def of(cls, view: View, signal: Signal) -> ViewRows:
-        """Return the rows of a signal."""
+        """Compute the rows of a signal for a view."""
         z = signal.without(view.removed)
         level, rows = view.filter.run(z)
         step = signal.growth if view.logarithm else signal.unit
@@ -115,7 +115,7 @@ class ViewRows:
         return cls(view, signal, z, truth, level, rows, step)
 
     def forecast(self, baseline: Baseline, weights: Array, origins: Array) -> Array:
-        """Return the values (…, O, H) after the origins, by weights (…, N', H)."""
+        """Return forecasts (…, O, H) from the origins, given weights (…, N', H)."""
         horizon = weights.shape[-1]
         ahead = baseline.forecast(self.values, self.level, origins, horizon)
         if self.view.removes:
@@ -126,7 +126,7 @@ class ViewRows:
             return self.signal.from_logarithms(forecasts) if self.view.logarithm else forecasts
 
     def unit(self, stop: int) -> float:
-        """Return the unit of sums: the mean step or standard deviation before row ``stop``."""
+        """Return the root mean square step or the standard deviation before row ``stop``."""
         if self.view.by_deviation and (deviation := float(np.std(self.values[:stop]))) > 0:
             return deviation
         return float(self.rows.head[max(stop - 1, 0), 0]) or self.step
@@ -134,12 +134,12 @@ class ViewRows:
     def sums(
         self, baselines: Sequence[Baseline], horizon: int, start: int, stop: int, unit: float
     ) -> Sums:
-        """Return the sums over rows whose targets lie before ``stop``, but not before ``start``."""
+        """Return the sums over the rows whose targets are in rows ``start`` to ``stop`` − 1."""
         first = start - 1 if start else min(max(b.needs for b in baselines), stop // 4)
         begin, end = max(start - horizon, 0) if start else first, max(stop - horizon, 0)
         last = max(stop - 1, first)
-        # Rows begin ≤ t < end have H rows after them, rows first ≤ t < last have one; most are in
-        # both ranges, and their products are computed once.
+        # Rows begin ≤ t < end are followed by H rows, and rows first ≤ t < last by one row. Most
+        # rows are in both ranges, so their products are computed once.
         both = self._squares(first, end, unit)
         ahead = both + self._squares(begin, min(first, end), unit)
         following = both + self._squares(max(first, end), last, unit)
@@ -176,7 +176,7 @@ class ViewRows:
     def _products(
         self, baselines: Sequence[Baseline], horizon: int, first: int, last: int, unit: float
     ) -> tuple[Array, Array]:
-        """Return Σ xᵀ(y − baseline) over observed targets, and the number of each."""
+        """Return Σ xᵀ(y − baseline) over observed targets, and their number for each column."""
         is_level = [baseline.kind for baseline in baselines] == ["level"]
         if is_level and last > first and not np.isnan(self.truth[first + 1 : last + horizon]).any():
             z, level = self.values - self.values[first], self.level - self.values[first]
@@ -202,7 +202,7 @@ class ViewRows:
 def recurrent_squares(filter: Filter, rows: BlockRows, first: int, last: int) -> Array | None:
     """Return Σ x(t)ᵀ x(t) over first ≤ t < last, (N', N'), in O(T N + N²): see ``Moments``.
 
-    Return None if modes hardly fade or rows are few.
+    The result is None if modes hardly decay or if there are few rows.
     """
     radius = filter.spectrum.radius
     if last - first < LONG or radius >= 1 or 1 - radius**2 < LEAST_FADE:
@@ -228,13 +228,13 @@ def recurrent_products(
 ) -> Array:
     """Return Σ x(t) z(t+h) over first ≤ t < last for h = 1 … H, (N', H).
 
-    For the states r(t) = r(t−1) Λ + u(t) b, a step ahead follows from the one after it,
+    For the states r(t) = r(t−1) Λ + u(t) b, the sum C_h follows from C_{h+1},
 
         C_h = Σ r(t) z(t+h) = C_{h+1} Λ + b Σ u(t) z(t+h) + (r(f−1) z(f+h) − r(l−1) z(l+h)) Λ
 
     where f = first and l = last. This is a scan over h, from H downwards, whose inputs are
-    correlations of two series. It costs (T + 3H) N instead of T H N. The other columns are
-    correlated one by one. ``z`` (T,) has at least ``last + horizon`` entries.
+    correlations of two series. It costs (T + 3H) N instead of T H N. The sums of other columns are
+    computed as correlations. ``z`` (T,) has at least ``last + horizon`` entries.
     """
     sums = np.zeros((rows.size, horizon))
     if last <= first:
@@ -259,7 +259,7 @@ def recurrent_products(
 
 
 def _columns(filter: Filter, rows: BlockRows) -> tuple[slice, list[int]]:
-    """Return the columns of the filter's states, and all others."""
+    """Return the columns of the filter's states, and all other columns."""
     return slice(1, filter.size), [0, *range(filter.size, rows.size)]
 
 

@@ -12,10 +12,10 @@ from eigenecho.forecasting.signals import fill_gaps
 from eigenecho.types import Array
 
 OWN = 2
-"""Maximum number of periods to detect in a series besides those of the calendar."""
+"""Maximum number of periods to detect in a series, in addition to the periods of the calendar."""
 
 USUAL, UNUSUAL = 0.95, 4.0
-"""Quantile of step sizes that counts as usual, and multiple of it at which steps are clipped."""
+"""Quantile of the step sizes, and multiple of this quantile at which steps are clipped."""
 
 IN_ROWS = "A week has 7 daily rows, a day 24 hourly rows, a year 12 monthly or 4 quarterly rows"
 """Common periods, for error messages."""
@@ -31,9 +31,9 @@ REPETITIONS = 3
 
 
 def find_periods(panel: Panel, given: Sequence[float] = ()) -> tuple[float, ...]:
-    """Return the given periods, or those that at least a third of the series show, sorted.
+    """Return the given periods or, by default, the periods of at least a third of the series.
 
-    Constant series are ignored.
+    The periods are sorted. Constant series are ignored.
     """
     if given:
         return tuple(sorted({float(period) for period in given if period > 1}))
@@ -54,15 +54,15 @@ def find_periods(panel: Panel, given: Sequence[float] = ()) -> tuple[float, ...]
 
 
 def whole_periods(periods: Sequence[float]) -> tuple[int, ...]:
-    """Return the periods rounded to whole rows, sorted, without those of one row."""
+    """Return the periods rounded to whole rows, sorted, without periods of one row."""
     return tuple(sorted({round(period) for period in periods if round(period) > 1}))
 
 
 def series_periods(values: Array, calendar: Sequence[float]) -> list[float]:
-    """Return the calendar's periods and those detected in a series (T,).
+    """Return the periods of the calendar and the periods detected in a series (T,).
 
-    Only periods that the series contains at least twice are returned. If none is found, large steps
-    are clipped and the search is repeated: a single outlier or level shift can hide a cycle.
+    The series must contain a period at least twice. If none is found, large steps are clipped and
+    the search is repeated, because a single outlier or level shift can hide a cycle.
     """
     return _periods(values, calendar) or _periods(clip_steps(values), calendar)
 
@@ -84,7 +84,7 @@ def detect_period(values: Array) -> int | None:
     """Return the lag of the highest significant peak of the autocorrelation, or None.
 
     Both the series and its steps are searched. Multiples of a period have peaks of about the same
-    height; the first of them is returned.
+    height, so the smallest lag with nearly the largest height is returned.
     """
     T = len(values)
     lags = T // 3
@@ -96,7 +96,7 @@ def detect_period(values: Array) -> int | None:
         rho = autocorrelation(series, lags)
         for k in range(2, lags):
             is_peak = rho[k] >= least and rho[k] >= rho[k - 1] and rho[k] > rho[k + 1]
-            # The autocorrelation of a slow swing stays high; that of a cycle drops in between.
+            # The autocorrelation of a slow swing stays high, but a cycle has lower values between.
             if is_peak and rho[k] - rho[1:k].min() >= least:
                 heights[k] = max(heights.get(k, 0.0), float(rho[k]))
     highest = max(heights.values(), default=0.0)
@@ -113,7 +113,7 @@ def autocorrelation(values: Array, lags: int) -> Array:
 
 
 def clip_steps(values: Array) -> Array:
-    """Return a series whose steps are at most a few times as large as usual ones."""
+    """Return a series (T,) with its unusually large steps clipped."""
     steps = np.diff(values)
     middle = np.median(steps)
     limit = UNUSUAL * np.quantile(np.abs(steps - middle), USUAL)
@@ -134,7 +134,7 @@ def harmonics(periods: Sequence[float], rows: int) -> Array:
 
         sin 2πkt/p, cos 2πkt/p,   k = 1 … p/2
 
-    A frequency that two periods share appears once.
+    A frequency that two periods share is included once.
     """
     time = np.arange(0, rows, dtype=np.float64)
     frequencies: list[float] = []
@@ -148,7 +148,7 @@ def harmonics(periods: Sequence[float], rows: int) -> Array:
 
 
 def calendar_columns(periods: Sequence[float], rows: int) -> Array:
-    """Return harmonics and, for short even periods, the wave (−1)ᵗ: (rows, columns)."""
+    """Return the harmonics and, for short even periods, the wave (−1)ᵗ, (rows, columns)."""
     columns = harmonics(periods, rows)
     if any(period % 2 == 0 and period <= 2 * HARMONICS for period in periods):
         columns = np.column_stack([columns, (-1.0) ** np.arange(rows)])

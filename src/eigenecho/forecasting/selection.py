@@ -43,7 +43,7 @@ from eigenecho.types import Array, NonNegative, PositiveInt
 SHARING = ("auto", "shared", "own")
 
 SIDE = 4
-"""Number of modes for a column that is known only up to the forecast origin."""
+"""Number of modes for each past column."""
 
 SERIES = 64
 """Maximum number of series of a panel on which candidates are scored."""
@@ -52,22 +52,22 @@ ROWS = 20_000
 """Maximum number of rows of a series on which candidates are scored."""
 
 MOST_PERIODS = 20
-"""Maximum number of periods: the cost of a forecast grows with its square."""
+"""Maximum number of periods. The cost of a forecast grows with the square of this number."""
 
 FEWEST, MOST = 5, 60
-"""Number of views that members may use at any cost, and maximum number of members."""
+"""Number of views that members may use regardless of the cost, and maximum number of members."""
 
 VARIED = 2
-"""Number of best views whose variants are also scored if series are long."""
+"""Number of the best views whose variants are also scored for long series."""
 
 OPTIMISM = 1.15
-"""Factor by which errors of candidates are larger on rows that were not used to select them."""
+"""Factor by which the errors of selected candidates are larger on new rows."""
 
 FADING, PRIOR_ROWS = 100, 500
-"""Number of rows from which the weight of the prior decreases, and above which it is 0."""
+"""Numbers of rows above which the weight of the prior decreases, and above which it is 0."""
 
 WORK = 3e8
-"""Maximum number of states computed in the final training, with over ``FEWEST`` views."""
+"""Maximum number of states computed in the final training if it uses over ``FEWEST`` views."""
 
 
 @dataclass(frozen=True)
@@ -78,21 +78,21 @@ class ForecastConfig:
     ----------
     horizon : int
     periods : tuple of float
-        Periods of the calendar, in rows; before the fit, those given by the caller.
+        Seasonal periods, in rows. Before they are detected, only periods passed by the caller.
     strategy : {"auto", "direct", "recursive"}
     sharing : {"auto", "shared", "own"}
     validation : int or None
-        Number of validation rows at the end; a share of all rows by default.
+        Number of validation rows at the end of each series; by default, a fraction of all rows.
     spectrum : Spectrum or None
         Spectrum to use instead of those derived from the seasons.
     level : float or None
-        Time constant of the level of filters, in rows; selected by default.
+        Time constant of the level, in rows. By default, it is selected on the validation split.
     multivariate : bool
         True if each series is an input for the others.
     refit : bool
-        True if the validation rows are used for training at the end.
+        True if the final training includes the validation rows.
     prior : Prior
-        Readouts of other series, for forecasts of short series.
+        Readouts that were trained on other series, for forecasts of short series.
     """
 
     horizon: PositiveInt
@@ -109,17 +109,17 @@ class ForecastConfig:
     def __post_init__(self) -> None:
         if len(self.periods) > MOST_PERIODS:
             got = Words(f"{len(self.periods)} periods")
-            raise bad_argument("seasons", got, f"at most {MOST_PERIODS}")
+            raise bad_argument("seasons", got, f"at most {MOST_PERIODS} periods")
         check_known(self.strategy, "strategy", STRATEGIES)
         check_known(self.sharing, "sharing", SHARING)
         if self.validation is not None:
             check_count(self.validation, "validation", "a number of rows", self.horizon)
         if self.spectrum is not None and not isinstance(self.spectrum, Spectrum):
-            raise bad_argument("spectrum", self.spectrum, "a Spectrum, or None")
+            raise bad_argument("spectrum", self.spectrum, "a Spectrum or None")
 
     @property
     def seasons(self) -> tuple[int, ...]:
-        """Periods in whole rows."""
+        """Periods rounded to whole rows."""
         return whole_periods(self.periods)
 
     @property
@@ -129,16 +129,16 @@ class ForecastConfig:
 
 
 class Selection(NamedTuple):
-    """Selected candidates.
+    """Result of the selection of candidates.
 
     Attributes
     ----------
     candidates : list of Candidate
         Selected candidates, best first.
     pull : Pull or None
-        Shrinkage of separate weights; None if series share weights.
+        Shrinkage of the weights of each series; None if all series share weights.
     bands : Bands or None
-        Validation errors of the ensemble; None if nothing was observed.
+        Distribution of the validation errors; None if no validation row was observed.
     tried : int
         Number of candidates that were scored.
     prior_share : float
@@ -154,9 +154,9 @@ class Selection(NamedTuple):
 
 @one_blas_thread()
 def select_candidates(signals: Sequence[Signal], config: ForecastConfig, run: Run) -> Selection:
-    """Score the candidates of all views and select the best; none if all series are too short.
+    """Score the candidates of all views in parallel, and select the best.
 
-    Views are scored in parallel.
+    If all series are too short, no candidate is selected.
     """
     data = _validation_data(signals, config)
     if data is None:
@@ -187,7 +187,10 @@ def select_candidates(signals: Sequence[Signal], config: ForecastConfig, run: Ru
 
 
 def _validation_data(signals: Sequence[Signal], config: ForecastConfig) -> ValidationData | None:
-    """Return the series and plans for scoring, without constant series if other series change."""
+    """Return the series and plans on which candidates are scored; None if all are too short.
+
+    Constant series are excluded, unless all series are constant.
+    """
     plans = {}
     for number in moving_series(signals):
         split = plan(min(len(signals[number]), ROWS), config.horizon, config.validation)
@@ -205,7 +208,7 @@ def _validation_data(signals: Sequence[Signal], config: ForecastConfig) -> Valid
 
 
 def _logarithms(signals: Sequence[Signal]) -> tuple[bool, ...]:
-    """Return (False, True), to score logarithms too, if most series have them; else (False,)."""
+    """Return (False, True), for values and logarithms, if most series have both; else (False,)."""
     count = sum(signal.has_logarithms for signal in signals)
     return (False, True) if 2 * count > len(signals) else (False,)
 
@@ -222,7 +225,7 @@ def candidate_views(data: ValidationData, rows: int, config: ForecastConfig) -> 
         levels = (config.level,)
     views = []
     for effect in removed:
-        # If the calendar is removed, no rings are needed for it.
+        # If the calendar effects are removed, seasonal rings are not needed.
         named = candidate_spectra(rows, () if effect.calendar else config.seasons)
         if config.spectrum is not None:
             named = {"given": config.spectrum}
@@ -237,7 +240,7 @@ def candidate_views(data: ValidationData, rows: int, config: ForecastConfig) -> 
 
 
 def variants(view: View, rows: int, config: ForecastConfig, series: int) -> list[View]:
-    """Return variants that differ from a view in one property: slow modes, or weights of series."""
+    """Return variants of a view: without slow modes, and with series divided by deviations."""
     found = []
     if config.spectrum is None:
         seasons = () if view.removed.calendar else config.seasons
@@ -252,7 +255,7 @@ def baselines_for(rows: int, seasons: Sequence[int]) -> list[Baseline]:
     """Return the baselines that direct readouts correct."""
     baselines = [Baseline("level")]
     if rows < LONG and seasons and seasons[0] < rows:
-        # Growth is estimated from season to season, so there must be a few seasons.
+        # Growth is estimated from season to season, so several seasons are required.
         kind = "growth" if 3 * seasons[0] < rows else "season"
         baselines.append(Baseline(kind, seasons[0]))
     return baselines
@@ -280,11 +283,11 @@ def keep_best(
 def _select_share(
     data: ValidationData, forecasts: list[Array], rows: int, config: ForecastConfig
 ) -> tuple[float, list[Array]]:
-    """Return the weight of the prior in the average with the candidates, and this average.
+    """Return the weight of the prior, and the average of the candidates and the prior.
 
-    Both are weighted by the inverse squares of their errors. The weight of the prior decreases with
-    the number of rows. The prior cannot use other series, so its weight is 0 if the forecaster is
-    multivariate.
+    Weights are inversely proportional to squared errors. The weight of the prior also decreases
+    with the number of rows. It is 0 for a multivariate forecaster, because the prior cannot use
+    other series.
     """
     error = data.error(forecasts)
     if rows > PRIOR_ROWS or config.multivariate or error < ROUNDING:
@@ -296,14 +299,17 @@ def _select_share(
 
 
 def _combine(forecasts: Sequence[Sequence[Array]]) -> list[Array]:
-    """Return the trimmed mean over candidates, for each series."""
+    """Return the trimmed mean of the forecasts of all candidates, for each series."""
     return [trimmed_mean(series) for series in zip(*forecasts, strict=True)]
 
 
 def _select_pull(
     data: ValidationData, candidates: Sequence[Candidate], shared: list[Array], sharing: str
 ) -> tuple[Pull | None, list[Array]]:
-    """Return the pull with the smallest error of the best few candidates, and its forecasts."""
+    """Return the pull with the smallest validation error, and its forecasts.
+
+    Pulls are compared with the best few candidates only.
+    """
     if len(data.signals) == 1 or sharing == "shared":
         return None, shared
     by_candidate = [_forecasts_by_pull(data, candidate) for candidate in candidates[:FEWEST]]
@@ -316,7 +322,7 @@ def _select_pull(
 
 
 def _forecasts_by_pull(data: ValidationData, candidate: Candidate) -> list[list[Array]]:
-    """Return the forecasts of each series by shared weights, then by its weights for each pull."""
+    """Return forecasts of each series with shared weights, then with its weights for each pull."""
     rows = [ViewRows.of(candidate.view, signal) for signal in data.signals]
     sums = data.sums(rows, [candidate.baseline])
     if candidate.view.alone:  # there are no shared weights to shrink to
@@ -333,7 +339,7 @@ def _forecasts_by_pull(data: ValidationData, candidate: Candidate) -> list[list[
 
 
 def _bands_of_prior(signals: Sequence[Signal], config: ForecastConfig) -> Bands | None:
-    """Return the errors of the prior at earlier rows, if no candidate can be selected."""
+    """Return the distribution of errors of the prior, for use if no candidate was selected."""
     moving = [i for i, s in enumerate(signals) if not s.is_constant and len(s) > FIRST + 1][:SERIES]
     if not moving:  # constant series give no information about errors
         return None
@@ -347,7 +353,7 @@ def _bands_of_prior(signals: Sequence[Signal], config: ForecastConfig) -> Bands 
 def _bands(
     data: ValidationData, candidates: Sequence[Candidate], forecasts: Sequence[Array], series: int
 ) -> Bands | None:
-    """Return the validation errors of the ensemble; None if nothing was observed."""
+    """Return the distribution of validation errors; None if no validation row was observed."""
     if all(np.isnan(truth).all() for truth in data.truths):
         return None
     logarithms = sum(candidate.view.logarithm for candidate in candidates)

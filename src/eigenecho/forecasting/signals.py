@@ -1,4 +1,4 @@
-"""Series in the form that models use: without gaps, scaled, with columns of X as features."""
+"""Series as used by models: with imputed values, a unit, and columns of X as features."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from eigenecho.data.panel import Panel
 from eigenecho.types import Array
 
 FADES = (0.0, 2.0, 8.0)
-"""Time constants, in rows, of the running means of a known column; 0 is the column itself."""
+"""Time constants, in rows, of running means of a known column; 0 stands for the column itself."""
 
 ROUNDING, NEVER = 1e-12, 1e300
 """Relative deviation below which a column counts as constant, and the scale of such a column."""
 
 LARGEST_PERIOD = 2**31
-"""Maximum number of rows of a period in a file."""
+"""Largest period, in rows, that is accepted from a file."""
 
 LARGEST_LOGARITHM = 700.0
 """Logarithm above which a forecast overflows."""
 
 PERSISTENCE = 0.7
-"""Factor by which the deviation from the previous season decays per row of a gap."""
+"""Factor by which the deviation from the previous season decays per missing row."""
 
 NONE = np.zeros((0, 0))
 
@@ -41,30 +41,30 @@ class RemovedEffects(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Signal:
-    """One series without gaps, from its first observation on.
+    """One series with imputed values, starting at its first observation.
 
     Attributes
     ----------
     values, observed : arrays (T,)
-        Values, and a mask of those that were observed, not filled in.
+        Values, and a mask that is False where a value was imputed.
     start : int
         Number of rows before the first observation.
     unit : float
         Root mean square of the steps, the unit of errors; 1 for a constant series.
     known : array (T + ahead, F)
-        Features of columns known ahead, which act on their own row.
+        Features of the known columns, including the rows to forecast.
     past : array (T, P)
-        Columns known up to the present only, in units of their steps.
+        Past columns, in units of their steps.
     shifts : mapping of RemovedEffects to arrays (T + H,)
         Effect of the known columns and the calendar on each row.
     is_constant : bool
-        True if the series never changed, so that nothing has an effect on it.
+        True if the series never changed. Other columns have no effect on such a series.
     growth : float
-        Root mean square of the steps of the logarithms.
+        Root mean square step of the logarithms.
     offset : float
-        Number that is added before logarithms are taken: 0 for positive series, and the smallest
-        positive value of a series with zeros, which is 1 for counts, or the unit if there is none
-        yet. NaN for series with negative values, which have no logarithms.
+        Number that is added before logarithms are taken: 0 for a positive series, and the smallest
+        positive value of a series with zeros (1 for counts), or the unit if all values so far are
+        0. NaN for a series with negative values, which has no logarithms.
     """
 
     values: Array
@@ -83,12 +83,12 @@ class Signal:
 
     @property
     def has_logarithms(self) -> bool:
-        """True unless there are negative values, or the series is constant."""
+        """True unless the series is constant or has negative values."""
         return not (np.isnan(self.offset) or self.is_constant)
 
     @cached_property
     def logarithms(self) -> Array:
-        """Logarithms of the values (T,) plus the offset; the values if there are none."""
+        """Logarithms (T,) of the values plus the offset, or the values if there are none."""
         return logarithms(self.values + self.offset) if self.has_logarithms else self.values
 
     def without(self, removed: RemovedEffects) -> Array:
@@ -97,17 +97,17 @@ class Signal:
         return z - self.shifts[removed][: len(z)] if removed in self.shifts else z
 
     def scale(self, logarithm: bool) -> float:
-        """Return the unit of values, or 1 for logarithms, which have none."""
+        """Return the unit of the values, or 1 for logarithms, which have no unit."""
         return 1.0 if logarithm and self.has_logarithms else self.unit
 
     def from_logarithms(self, logarithms: Array) -> Array:
-        """Return the values that have these logarithms; infinite where they overflow."""
+        """Convert logarithms to values, which are infinite where they overflow."""
         if not self.has_logarithms:
             return logarithms
         return np.exp(np.where(logarithms > LARGEST_LOGARITHM, np.inf, logarithms)) - self.offset
 
     def cut(self, start: int = 0, stop: int | None = None) -> Signal:
-        """Return the rows from ``start`` to ``stop``, with the known columns after them."""
+        """Return the rows from ``start`` to ``stop``, with all later rows of the known columns."""
         return replace(
             self,
             values=self.values[start:stop],
@@ -118,9 +118,10 @@ class Signal:
         )
 
     def with_unit(self, rows: int | None = None, default: float = 0.0) -> Signal:
-        """Return the signal with the unit of its first rows, or the default if these are constant.
+        """Return the signal with the unit of its first ``rows`` rows, or a default unit.
 
-        Without a default, a constant signal is marked as such. The offset uses these rows too.
+        The default is used if these rows are constant. If it is 0, the signal is marked as
+        constant. The offset is computed from the same rows.
         """
         size = mean_step(self.values[:rows]) or default
         seen = self.values[:rows][self.observed[:rows]]
@@ -133,22 +134,22 @@ class Signal:
 
 
 def moving_series(signals: Sequence[Signal]) -> list[int]:
-    """Return the positions of the series that change, or of all series if none changes."""
+    """Return the indices of the series that are not constant, or all indices if there are none."""
     return [i for i, s in enumerate(signals) if not s.is_constant] or list(range(len(signals)))
 
 
 def mean_step(values: Array) -> float:
-    """Return the root mean square of the steps of a series (T,); 0 if it is constant."""
+    """Return the root mean square step of a series (T,), which is 0 for a constant series."""
     steps = np.diff(values)
     return float(np.sqrt(np.mean(steps**2))) if len(steps) else 0.0
 
 
 def fill_gaps(values: Array, season: int = 1) -> Signal:
-    """Fill missing observations (NaN) of a series (T,), from earlier rows only.
+    """Impute missing values (NaN) of a series (T,) from earlier rows only.
 
-    With g the mean step observed so far, d(t) = y(t) − y(t − season) − season · g is the deviation
-    from the expected growth over a season. In a gap, d(t) = PERSISTENCE · d(t − 1). Without an
-    earlier season, the value of a missing row is the previous value plus g.
+    Let g be the mean step so far. In missing rows, the deviation from the expected growth over a
+    season, d(t) = y(t) − y(t − season) − season · g, decays: d(t) = PERSISTENCE · d(t − 1). In the
+    first season, a missing value is the previous value plus g.
     """
     observed = ~np.isnan(values)
     start = int(np.argmax(observed)) if observed.any() else len(values)
@@ -168,8 +169,8 @@ def fill_gaps(values: Array, season: int = 1) -> Signal:
 def logarithms(values: Array) -> Array:
     """Return the logarithms of a series (T,).
 
-    Values that are not positive are replaced by the last positive one before them; at the start of
-    the series, by the first one after them.
+    A value that is not positive is replaced by the last positive value before it or, at the start
+    of the series, by the first positive value.
     """
     positive = values > 0
     last = np.maximum.accumulate(np.where(positive, np.arange(len(values)), 0))
@@ -179,21 +180,21 @@ def logarithms(values: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class KnownColumns:
-    """Mean and scale (k,) of the columns known ahead, to standardise them."""
+    """Mean and scale (k,) of the known columns, for their standardisation."""
 
     mean: Array
     scale: Array
 
     @classmethod
     def of(cls, known: Sequence[Array]) -> KnownColumns:
-        """Return mean and scale over all series."""
+        """Compute the mean and scale of each column over all series."""
         rows = np.concatenate(known)
         deviation, size = rows.std(axis=0), np.abs(rows).max(axis=0)
-        # Nothing can be learned about a column that never changed, so it has no effect.
+        # The effect of a column that never changed cannot be estimated, so it is set to 0.
         return cls(rows.mean(axis=0), np.where(deviation > ROUNDING * size, deviation, NEVER))
 
     def features(self, known: Array) -> Array:
-        """Return standardised columns and their running means (T, F), each from earlier rows."""
+        """Return the standardised columns and their running means over earlier rows, (T, F)."""
         x = (known - self.mean) / self.scale
         parts = []
         for fade in FADES:
@@ -204,25 +205,25 @@ class KnownColumns:
 
 @dataclass(frozen=True, eq=False)
 class Measures:
-    """Units of series and columns, learned from the rows of a fit.
+    """Units of series and columns, computed from the rows of a fit.
 
-    A series is measured in its own mean step, so that forecasts of a·y + b are a times those of y,
-    plus b. A series that has not changed yet gets the unit of the series with its name in the
-    fit, or else the median unit.
+    The unit of a series is its root mean square step, so the forecast of a·y + b is a times the
+    forecast of y, plus b. A series that has not changed yet gets the unit of the series with the
+    same name in the fit or, if there is none, the median unit.
 
     Attributes
     ----------
     season : int
-        Season for filling gaps.
+        Season that is used to impute missing values.
     numbers : dict of Hashable or None
-        Position of each series of the fit by its name.
+        Index of each series in the fit, by name.
     units : array (S,)
-        Mean step of each series; 0 for a constant series.
+        Root mean square step of each series; 0 for a constant series.
     known : KnownColumns
     past : array (P,)
-        Mean step of the columns known up to the present only.
+        Root mean square step of each past column.
     multivariate : bool
-        True if the other series are past columns of each series; at least two must change.
+        True if the other series are past columns of each series. At least two must change.
     """
 
     season: int
@@ -234,7 +235,7 @@ class Measures:
 
     @classmethod
     def of(cls, panel: Panel, season: int, multivariate: bool) -> Measures:
-        """Return the units of the series and columns of a panel."""
+        """Compute the units of the series and columns in a panel."""
         histories = panel.histories
         units = np.array([mean_step(fill_gaps(h.values, season).values) for h in histories])
         # Constant series are ignored, unless there are no others.
@@ -250,18 +251,18 @@ class Measures:
 
     @cached_property
     def median_unit(self) -> float:
-        """Median unit of the series that change; 0 if none does."""
+        """Median unit of the series that are not constant; 0 if all are constant."""
         return float(np.median(self.units[self.units > 0])) if self.units.any() else 0.0
 
     def signals(self, panel: Panel) -> list[Signal]:
-        """Return the series of a panel, scaled by all of their rows."""
+        """Return the series of a panel, each with a unit computed from all of its rows."""
         raw = self.unscaled(panel)
         return [self.scaled(panel, raw, i, len(h)) for i, h in enumerate(panel.histories)]
 
     def unscaled(self, panel: Panel, ahead: Sequence[Array] = ()) -> list[Signal]:
         """Return the signals without units and past columns.
 
-        ``ahead`` are the columns known ahead after the end of each series, (H, k).
+        ``ahead`` contains the known columns of the rows after the end of each series, (H, k).
         """
         signals = []
         for i, history in enumerate(panel.histories):
@@ -273,7 +274,7 @@ class Measures:
         return signals
 
     def scaled(self, panel: Panel, unscaled: Sequence[Signal], series: int, stop: int) -> Signal:
-        """Return one signal in the unit of its rows before ``stop``, with its past columns."""
+        """Return one signal with past columns, and with a unit from its rows before ``stop``."""
         signal = self.in_unit(unscaled[series], panel.histories[series].name, stop)
         step = mean_step(signal.logarithms[: max(stop - signal.start, 1)])
         growth = step or signal.unit / (abs(float(signal.values[0])) or signal.unit)
@@ -282,8 +283,8 @@ class Measures:
         if self.past.size:
             columns.append(_since_first(past[signal.start :]) / self.past)
         if self.multivariate:
-            # Before its first observation, a series is assumed to be constant. Nothing can be
-            # learned from a series that never changed, so it has no effect.
+            # Before its first observation, a series is assumed to be constant. The effect of a
+            # series that never changed cannot be estimated, so it is set to 0.
             for i, history in enumerate(panel.histories):
                 if i != series:
                     other = self.in_unit(unscaled[i], history.name, stop)
@@ -296,20 +297,20 @@ class Measures:
         return replace(signal, past=beside - beside[:1])
 
     def in_unit(self, signal: Signal, name: Hashable | None, stop: int) -> Signal:
-        """Return a signal with the unit of its rows before row ``stop`` of the caller."""
+        """Return a signal with the unit of its rows before row ``stop`` of the panel."""
         number = self.numbers.get(name)
         default = self.median_unit if number is None else float(self.units[number])
         return signal.with_unit(max(stop - signal.start, 0), default)
 
 
 def _since_first(past: Array) -> Array:
-    """Return columns (T, p) minus their first value, and 0 before it."""
+    """Return columns (T, p) minus their first observed values, with 0 for missing values."""
     first = np.argmax(~np.isnan(past), axis=0)
     return np.nan_to_num(past - past[first, np.arange(past.shape[1])])
 
 
 def _column_steps(past: Sequence[Array]) -> Array:
-    """Return the root mean square step of each column over all series; 1 if it never changes."""
+    """Return the root mean square step of each column over all series; 1 for constant columns."""
     squares = np.concatenate([np.diff(columns, axis=0) ** 2 for columns in past])
     there = ~np.isnan(squares)
     total = np.where(there, squares, 0.0).sum(axis=0)

@@ -1,4 +1,4 @@
-"""The validation split: rows to train on and forecast origins, and scores of candidates on them."""
+"""Validation splits: training rows and forecast origins, and scores of candidates on them."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 
 FOLDS = 2
-"""Number of folds: each candidate is trained on this many growing parts of the rows."""
+"""Number of folds. Each fold contains more training rows than the previous one."""
 
 ORIGINS = 150
-"""Maximum number of forecasts of a series on which candidates are scored."""
+"""Maximum number of forecast origins per series at which candidates are scored."""
 
 BLOCKS = 8
-"""Number of horizons in the validation rows of a long series; fewer are not representative."""
+"""Minimum number of horizons in the validation rows of a long series, to be representative."""
 
 ENOUGH = 3000
-"""Number of rows from which half of them are enough for training."""
+"""Number of rows from which half of the rows are enough for training."""
 
 LEAST = 10
-"""Minimum number of training rows in addition to a horizon."""
+"""Minimum number of training rows in addition to one horizon."""
 
 DOUBT = 4.0
-"""Keep every candidate whose error is within the share DOUBT / n_blocks of the smallest error;
-n_blocks is the number of horizons in the validation rows."""
+"""A candidate is kept if its error exceeds the smallest error by at most the fraction
+DOUBT / n_blocks, where n_blocks is the number of horizons in the validation rows."""
 
 LEAST_DOUBT, MOST_DOUBT = 0.05, 0.75
-"""Bounds of this share: a few members are better than one, and poor members do not help."""
+"""Bounds of this fraction. Several members are better than one, but poor members do not help."""
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The validation split of one series.
+    """Validation split of one series.
 
     Attributes
     ----------
@@ -52,10 +52,10 @@ class Plan:
     rows : int
         Total number of rows.
     kept : int
-        Number of training rows of the final model if it does not use the validation rows.
+        Number of rows before the validation rows.
     stops : tuple of int
-        Fold f trains on the rows before ``stops[f]``, targets included. All series of a panel have
-        the same number of folds; those of a short series may have no origins.
+        Fold f is trained on the rows before ``stops[f]``, including their targets. All series of a
+        panel have the same number of folds, but folds of short series may have no origins.
     origins : array (O,)
         Last rows before the forecasts, each followed by ``horizon`` rows.
     """
@@ -68,7 +68,7 @@ class Plan:
 
     @property
     def origins_by_fold(self) -> list[Array]:
-        """The origins of each fold."""
+        """Origins of each fold."""
         return np.split(self.origins, np.searchsorted(self.origins + 1, self.stops[1:]))
 
     @property
@@ -78,16 +78,16 @@ class Plan:
 
 
 def fewest(horizon: int) -> int:
-    """Return the number of rows that a plan needs: two horizons and ``LEAST``."""
+    """Return the minimum number of rows of a series with a validation split."""
     return 2 * horizon + LEAST
 
 
 def plan(rows: int, horizon: int, validation: int | None = None) -> Plan | None:
-    """Return the plan of a series with this number of rows; None if it is too short.
+    """Return the plan of a series with the given number of rows; None if it is too short.
 
-    The validation rows are the last third, or four horizons if that is more, or ``validation``
-    rows; in a long series, they are extended to eight horizons or half of the rows, whichever is
-    less.
+    The validation rows are the last ``validation`` rows, by default a third of all rows or four
+    horizons, whichever is more. In a long series, there are at least as many as in eight horizons
+    or half of the rows, whichever is less.
     """
     most = rows - horizon - LEAST
     count = validation
@@ -108,12 +108,15 @@ def plan(rows: int, horizon: int, validation: int | None = None) -> Plan | None:
 
 
 def past_plan(rows: int, horizon: int) -> Plan:
-    """Return the plan of a short series: forecasts after its rows, some of them beyond its end."""
+    """Return the plan of a short series, with almost all rows as origins.
+
+    Some forecasts extend beyond the end of the series.
+    """
     return Plan(horizon, rows, rows, (rows,), np.arange(FIRST, rows - 1))
 
 
 class ScoredCandidate(NamedTuple):
-    """A candidate, its validation forecasts (O, H) of each series, and their error."""
+    """Candidate with its validation forecasts (O, H) of each series, and their error."""
 
     candidate: Candidate
     forecasts: list[Array]
@@ -122,14 +125,14 @@ class ScoredCandidate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ValidationData:
-    """Series with their plans.
+    """Series with their validation splits.
 
     Attributes
     ----------
     signals : sequence of Signal
     plans : sequence of Plan
     numbers : sequence of int
-        Number of each series in the panel.
+        Index of each series in the panel.
     """
 
     signals: Sequence[Signal]
@@ -138,7 +141,7 @@ class ValidationData:
 
     @cached_property
     def truths(self) -> list[Array]:
-        """Values (O, H) after the origins of each series; NaN where nothing was observed."""
+        """Values (O, H) after the origins of each series, with NaN for missing values."""
         steps, beyond = np.arange(1, self.horizon + 1), np.full(self.horizon, np.nan)
         values = [
             np.concatenate([np.where(s.observed, s.values, np.nan), beyond]) for s in self.signals
@@ -157,11 +160,11 @@ class ValidationData:
 
     @property
     def doubt(self) -> float:
-        """Maximum relative excess over the smallest error at which candidates are kept."""
+        """Maximum fraction by which the error of a candidate may exceed the smallest error."""
         return min(max(DOUBT / self.blocks, LEAST_DOUBT), MOST_DOUBT)
 
     def error(self, forecasts: Sequence[Array]) -> float:
-        """Return the mean over series of the mean absolute error in units of the series."""
+        """Return the mean absolute error in units of each series, averaged over all series."""
         means = []
         with np.errstate(over="ignore", invalid="ignore"):
             for forecast, truth, signal in zip(forecasts, self.truths, self.signals, strict=True):
@@ -175,10 +178,10 @@ class ValidationData:
     def score(
         self, view: View, baselines: Sequence[Baseline], strategy: str
     ) -> list[ScoredCandidate]:
-        """Train and score all candidates of a view, each direct one with its best ridge."""
+        """Train and score all candidates of a view, direct ones with their best ridge."""
         rows = [ViewRows.of(view, signal) for signal in self.signals]
         sums = self.sums(rows, baselines)
-        # Series share weights, or have their own if the view trains each of them alone.
+        # Series share weights unless the view trains each series on its own rows.
         copies = 1 if view.alone else len(rows)
         if not view.alone:
             sums = [merge_series(sums)]
@@ -221,7 +224,7 @@ class ValidationData:
         baseline: Baseline,
         weights: Sequence[Sequence[Array]],
     ) -> list[Array]:
-        """Return forecasts (…, O, H) of each series by its weights (…, N', H) of each fold."""
+        """Return forecasts (…, O, H) of each series, given weights (…, N', H) for each fold."""
         forecasts = []
         for series, plan, folds in zip(rows, self.plans, weights, strict=True):
             each = zip(folds, plan.origins_by_fold, strict=True)
@@ -230,7 +233,7 @@ class ValidationData:
         return forecasts
 
     def forecasts_of_prior(self, prior: Prior, season: int) -> list[Array]:
-        """Return forecasts (O, H) of each series by the prior and the rows of each fold."""
+        """Return forecasts (O, H) of each series by the prior, adapted to the rows of each fold."""
         forecasts = []
         for signal, plan in zip(self.signals, self.plans, strict=True):
             parts = []
@@ -242,5 +245,5 @@ class ValidationData:
 
 
 def merge_series(sums: Sequence[Sequence[Sums]]) -> list[Sums]:
-    """Return the sums of each fold over all series."""
+    """Return the sums over all series, for each fold."""
     return [reduce(Sums.merge, parts) for parts in zip(*sums, strict=True)]

@@ -1,4 +1,4 @@
-"""Views of a series: a filter, and its inputs, which are values or logarithms and columns."""
+"""Views of a series: filters with their inputs, which are values or logarithms, and columns."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ from eigenecho.transition import Diagonal
 from eigenecho.types import Array, NonNegative
 
 SHORTEST_FADE = 1e-6
-"""Lower bound of 1 − |λ|² in input weights: below it a mode hardly fades within a series."""
+"""Lower bound of 1 − |λ|² in input weights. Modes below it hardly decay within a series."""
 
 LARGEST_GROWTH = 250.0
-"""Logarithm of the largest growth of modes over a series, for which squares are finite."""
+"""Maximum logarithm of the growth of a mode over a series, so that its square is finite."""
 
 PLAIN = RemovedEffects(False)
 
 LONGEST = 336
-"""Largest number of modes of a ring."""
+"""Maximum number of modes in a ring."""
 
 LONG = 20 * LONGEST
-"""Number of rows from which the longest rings replace short ones."""
+"""Number of rows from which long rings replace short ones."""
 
 SLOW = 3
 """Number of slow modes added to a ring."""
 
 ASIDE = 2 ** (1 / 16)
-"""Factor that moves a time constant away from those of other modes."""
+"""Factor that is applied to a time constant if other modes have the same time constant."""
 
 
 @dataclass(frozen=True)
 class Filter:
-    """A level, and a diagonal reservoir driven by the difference between series and level.
+    """Diagonal reservoir that is driven by the difference between a series and its level.
 
         u(t) = y(t) − ℓ(t−1),   ℓ(t) = ℓ(t−1) + (1 − a) u(t),   a = exp(−1/τ)
         r(t) = r(t−1) Λ + u(t) b
 
-    With τ = 0 the level is the last value, and u are the steps from row to row. Rows x = [c, r]
-    start with c, the size of the steps so far, for drifts. They scale with the series and do not
-    depend on a number added to it, or on later rows. Nothing is random: |b|² = 1 − |λ|² gives each
-    mode the variance 1 under white noise.
+    With τ = 0, the level is the last value, and u(t) is the step from row t − 1 to row t. The rows
+    are x = [c, r], where c is the root mean square step so far, whose weight is a drift. They scale
+    with the series, and depend neither on later rows nor on a constant added to the series. The
+    input weights are not random: |b|² = 1 − |λ|² gives each mode unit variance for white noise.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Filter:
 
     @property
     def size(self) -> int:
-        """Number of columns of the rows, N + 1."""
+        """Number of columns in a row, N + 1."""
         return self.spectrum.units + 1
 
     @cached_property
@@ -84,25 +84,28 @@ class Filter:
         return Reservoir(Diagonal(self.spectrum), b)
 
     def drive(self, y: Array) -> tuple[Array, Array]:
-        """Return ℓ and u (T,) of a series (T,); the level starts at the first value."""
+        """Return the level ℓ and the input u (T,) of a series (T,).
+
+        The level starts at the first value.
+        """
         a = self.keep
         level = y if a == 0 else lfilter([1 - a], [1, -a], y - y[0]) + y[0]
         return level, y - np.concatenate([y[:1], level[:-1]])
 
     def run(self, y: Array) -> tuple[Array, BlockRows]:
-        """Return the level (T,) and the rows of a series (T,) without gaps."""
+        """Return the level (T,) and the rows of a series (T,) without missing values."""
         level, u = self.drive(y)
         return level, BlockRows(steps_so_far(y)[:, None], [(self.reservoir, u[:, None])])
 
     def closed_loop(self, weights: Array, horizon: int) -> Array:
-        """Return the weights (N + 1, H) of all steps that follow from one-step weights (N + 1,).
+        """Return the weights (N + 1, H) of a closed loop with one-step weights (N + 1,).
 
-        Each forecast is taken as the next value:
+        Each forecast is used as the next value:
 
             û_h = x o_h,   o_1 = w,   o_{h+1} = Λ o_h + (b·o_h) w
             ŷ_h − ℓ = x (o_h + (1 − a) Σ_{j<h} o_j)
 
-        The weights of loops that overflow are not finite.
+        If the loop overflows, the weights are not finite.
         """
         n = self.spectrum.real.size + 1  # the constant, and real modes
         modes = np.concatenate([[1.0], self.spectrum.real, self.spectrum.pairs.conj()])
@@ -119,23 +122,23 @@ class Filter:
 
 
 def steps_so_far(y: Array) -> Array:
-    """Return the root mean square of the steps up to each row, (T,); 0 at the first row."""
+    """Return the root mean square of the steps up to each row, (T,), which is 0 at the first."""
     steps = np.diff(y, prepend=y[0])
     return np.sqrt(np.cumsum(steps**2) / np.maximum(np.arange(len(y)), 1))
 
 
 def check_growth(spectrum: Spectrum, rows: int, name: str = "spectrum") -> None:
-    """Raise an error if states overflow within a number of rows."""
+    """Raise an error if states overflow within the given number of rows."""
     if spectrum.radius > 1 and np.log(spectrum.radius) * rows > LARGEST_GROWTH:
         raise bad_argument(
-            name, spectrum, f"modes that do not overflow within {rows} rows",
+            name, spectrum, f"a spectrum whose states do not overflow within {rows} rows",
             "Use eigenvalues inside the unit circle.",
         )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class View:
-    """A filter and its inputs.
+    """Filter with its inputs.
 
     Parameters
     ----------
@@ -143,16 +146,17 @@ class View:
         Name of the spectrum, for reports.
     filter : Filter
     removed : RemovedEffects
-        Effects that are removed before the filter and added to forecasts, and whether the filter
-        sees logarithms.
+        Effects that are removed before the filter and added to the forecasts. It also determines
+        whether the filter is applied to values or to logarithms.
     side : Filter, optional
-        Filter of the columns known up to the present. Its states are appended to the rows.
+        Filter of the past columns, whose states are appended to the rows.
     alone : bool
-        Train each series on its own rows only. Its past columns are then the other series, and a
-        column that leads one series need not lead another.
+        Train each series on its own rows only. This is used if the other series are past columns,
+        because a series that predicts one series need not predict another.
     by_deviation : bool
-        Divide series by their standard deviations instead of their mean steps before their sums are
-        added up, so that weights depend less on series with large swings.
+        Before the sums of several series are merged, divide each series by its standard deviation
+        instead of its root mean square step. Series with large swings then have less influence on
+        the weights.
     """
 
     name: str
@@ -164,7 +168,7 @@ class View:
 
     @property
     def logarithm(self) -> bool:
-        """True if the filter sees logarithms."""
+        """True if the filter is applied to logarithms."""
         return self.removed.logarithm
 
     @property
@@ -176,10 +180,10 @@ class View:
 def candidate_spectra(
     rows: int, seasons: Sequence[int], with_slow: bool = True
 ) -> dict[str, Spectrum]:
-    """Return spectra for series of a given length with these seasons, by name.
+    """Return candidate spectra by name, for series with the given number of rows and seasons.
 
-    They combine rings as long as the seasons, small rings, and slow modes. Without ``with_slow``,
-    seasonal and long rings have no slow modes.
+    The spectra combine rings with the seasonal frequencies, small rings and slow modes. With
+    ``with_slow=False``, slow modes are not added to seasonal and long rings.
     """
     slowest = _radius(_longest_memory(rows, seasons))
     slow = [spectra.time_constants(SLOW, sr=slowest, shortest=2.0)] if with_slow else []
@@ -187,7 +191,7 @@ def candidate_spectra(
     if rows >= LONG:
         return _long_spectra(seasons, small, slow)
     many = 2 * int(np.clip(rows // 12, 3, 30))
-    # These slow modes are joined to a law that already contains the slowest one.
+    # The law "log_ring" already contains the slowest mode, so slightly faster modes are added.
     slower = spectra.time_constants(SLOW, sr=0.999 * slowest, shortest=2.0)
     named = {
         "short": _join(
@@ -208,8 +212,8 @@ def candidate_spectra(
 def _longest_memory(rows: int, seasons: Sequence[int]) -> float:
     """Return the time constant of the slowest modes, in rows."""
     longest = max(rows / 4, 10.0)
-    # Rings have real modes too. If one had the time constant of a slow mode, the first or the
-    # middle one, √(2 · longest), that mode would occur twice and add no memory.
+    # A ring also has real modes, which must differ from the slow modes: a mode that occurs twice
+    # adds no memory. Slow modes have the time constants ``longest`` and √(2 · longest).
     rings = {lasts * season for season in seasons for lasts in (2, 3)}
     is_taken = longest in rings or 2 * longest in {lasts**2 for lasts in rings}
     return longest * ASIDE if is_taken else longest
@@ -233,12 +237,12 @@ def _long_spectra(
 
 
 def _seasonal(season: int, small: int, slow: Sequence[Spectrum]) -> Spectrum:
-    """Return a ring as long as a season, a small one, and slow modes."""
+    """Return a spectrum that consists of a ring for a season, a small ring, and slow modes."""
     return _join(_ring(season, 3 * season), spectra.ring(small + 1, sr=0.8), *slow)
 
 
 def _join(*parts: Spectrum) -> Spectrum:
-    """Join spectra without the warning about repeated modes: the ridge makes them harmless."""
+    """Join spectra without a warning about repeated modes, which are harmless with a ridge."""
     real, pairs = zip(*((part.real, part.pairs) for part in parts), strict=True)
     return Spectrum(np.concatenate(real), np.concatenate(pairs))
 
