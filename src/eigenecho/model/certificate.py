@@ -1,4 +1,4 @@
-"""Certificates: differences between a converted or reduced network and the original."""
+"""Certificates, which compare a converted or reduced network with the original."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIZES = ("standard deviation", "root mean square")
 
 @dataclass(frozen=True)
 class Certificate:
-    """Result of a conversion: the form of the network, and its distance from the original.
+    """Report of a conversion: the form of the network, and its differences from the original.
 
     Attributes
     ----------
@@ -30,13 +30,14 @@ class Certificate:
     reason : str
         Why this form was chosen.
     condition : float
-        cond(Q), which limits the loss of digits by the change of basis; 1 if W is unchanged.
+        Condition number of Q, which bounds the loss of precision in the change of basis. 1 if W
+        is unchanged.
     residual : float
         ‖W Q − Q [W]_Q‖ / ‖W‖ in the Frobenius norm.
     difference : float
-        Largest difference of the outputs from those of the original, both in double precision, on
-        a probe series, relative to the largest output. ``eigenecho.probe(model)`` returns the
-        series. 0 if W is unchanged.
+        Largest difference between the outputs of the two networks on a probe series, both in
+        double precision, relative to the largest output. 0 if W is unchanged.
+        ``eigenecho.probe(model)`` returns the probe series.
     steps : int
         Length of the probe series.
     seconds_before, seconds_after : float
@@ -44,13 +45,15 @@ class Certificate:
     along : tuple of float
         Largest difference in each part of the probe series, in time order.
     radius : float
-        max |λ|, including the leak. If it exceeds 1, states grow, and the probe series is short.
+        Spectral radius, max |λ|, including the leak. If it exceeds 1, the states grow, and the
+        probe series is shorter.
     readout : str
-        Interpretation of the rows of W_out.
+        What the rows of W_out refer to.
     error : float, optional
-        Largest difference of the outputs from those of the original in extended precision,
-        relative to the largest output, at the start of the probe series. None if it was not
-        measured, because it would take too long or the machine has no extended precision.
+        Largest difference between the outputs of the converted network and those of the original
+        in extended precision, relative to the largest output, at the start of the probe series.
+        None if it was not measured, because it would take too long or because the machine does
+        not support extended precision.
     error_steps : int
         Number of steps for which ``error`` was measured.
 
@@ -85,17 +88,17 @@ class Certificate:
 
     @property
     def kept(self) -> bool:
-        """True if W is unchanged, so that there is nothing to compare."""
+        """True if W is unchanged, so that both networks are identical."""
         return self.form in ("sparse", "dense") and self.difference == 0
 
     @property
     def speedup(self) -> float:
-        """Time per step of the original, relative to that of the converted network."""
+        """Time per step of the original, divided by that of the converted network."""
         return self.seconds_before / self.seconds_after
 
     @property
     def change(self) -> str:
-        """The speedup in words."""
+        """Description of the speedup."""
         if self.speedup == 1:
             return "unchanged"
         if self.speedup > 1:
@@ -128,45 +131,51 @@ class Certificate:
 
 @dataclass(frozen=True, eq=False)
 class Reduction:
-    """Result of a reduction: the units that remain, error bounds and measured errors.
+    """Report of a reduction: the number of remaining units, error bounds and measured errors.
 
-    All numbers are for double precision; a float32 network is rounded afterwards.
+    All errors are those of the network in double precision. A float32 network is rounded
+    afterwards.
 
     Attributes
     ----------
     weighting : {"white", "rows", "statistics"}
-        Inputs for which the error is small: all inputs, those of the given rows, or those of the
-        training rows, whose statistics are known.
+        Inputs for which the error is minimised: all inputs ("white"), the given rows ("rows"), or
+        the training rows, represented by their statistics ("statistics").
     values : array
-        Singular values in descending order: of the Hankel operator (white), or of the states that
-        the rows reach, weighted by their effect on the outputs. If the rows distinguish too few
-        states for a tolerance, the order was selected by the Hankel singular values instead.
+        Singular values in descending order. For white weighting, these are the Hankel singular
+        values; otherwise, those of the states along the rows, weighted by their effect on the
+        outputs. If the rows distinguish too few states for a tolerance, the order is selected by
+        the Hankel singular values instead.
     floor : float
-        Fraction of the largest singular value below which the others are rounding errors.
+        Fraction of the largest singular value below which singular values are treated as rounding
+        errors.
     gain : float
         Largest gain at any tested frequency, a lower bound on ‖G‖∞.
     gain_error : float
-        Largest difference of the gains at any tested frequency, relative to ``gain``.
+        Largest difference between the gains of the two networks at any tested frequency, relative
+        to ``gain``.
     probe_error : float
         ‖y − ŷ‖₂ / (gain ‖u‖₂) for white noise of ``steps`` rows.
     steps : int
+        Length of the white-noise series.
     before : Spectrum
         Eigenvalues of the original.
     units : int
         Number of units that remain.
     bound : float, optional
-        For white weighting: ‖y − ŷ‖₂ ≤ bound ‖G‖∞ ‖u‖₂ from a zero state, for every input, in the
-        network's own units; a bias counts as one more unit impulse.
+        For white weighting, ‖y − ŷ‖₂ ≤ bound ‖G‖∞ ‖u‖₂ holds for every input u from a zero state,
+        in standardised units if the network standardises. A bias counts as an additional unit
+        impulse.
     promise : float, optional
-        For other weightings: the RMS error over the rows is at most this fraction of the targets'
-        ``size``. It is measured on given rows, and proven from the statistics of training rows,
-        provided that these include all rows.
+        For other weightings, the RMS error over the rows is at most this fraction of the ``size``
+        of the targets. It is measured on given rows. For training rows, it is proven from their
+        statistics, provided that these include all rows.
     rows_error, held_out_error : float, optional
-        RMS error relative to the ``size`` of the targets, on the rows used for the reduction, and
-        on the rows held out at their end.
+        RMS errors, relative to the ``size`` of the targets, on the rows used for the reduction and
+        on the rows held out at the end of each series.
     radius_before, radius_after : float, optional
-        Spectral radius of the closed loop, if the network can forecast; None also if the original
-        is too large to compute it.
+        Spectral radii of the closed loops before and after the reduction. None if the network
+        cannot forecast, or if the original is too large to compute its radius.
     size : {"standard deviation", "root mean square"}
         Unit of the errors: the standard deviation of the targets, or their root mean square if
         only training statistics without a constant are known.

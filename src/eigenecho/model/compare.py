@@ -26,25 +26,26 @@ STRETCHES = 100
 """Number of parts of the probe series for which the largest difference is stored."""
 
 ROUNDS, QUICK = 5, 0.1
-"""Maximum number of timed runs, and the seconds above which a single run is sufficient."""
+"""Maximum number of timed runs, and the duration in seconds above which one run is sufficient."""
 
 
 def probe(model: LinearModel, steps: int | None = None) -> tuple[Array, Array | None]:
-    """Return the probe series of the certificate of a converted network.
+    """Return the probe series on which a converted network was compared with the original.
 
     Parameters
     ----------
     model : LinearModel
         The result of ``diagonalize``.
     steps : int, optional
-        Length, by default that of the certificate. A shorter probe is the start of a longer one.
+        Length of the series, by default as in the certificate. A shorter probe series is the
+        beginning of a longer one.
 
     Returns
     -------
     u : array (steps, D_in)
         White noise with a fixed seed, uniform in [−1, 1].
     y_previous : array (steps, D_out), or None for a network without feedback
-        Previous outputs, so that the comparison does not depend on how a closed loop amplifies
+        Previous outputs for the feedback. The loop is not closed, because it could amplify
         rounding errors.
 
     See Also
@@ -53,7 +54,7 @@ def probe(model: LinearModel, steps: int | None = None) -> tuple[Array, Array | 
 
     Examples
     --------
-    Compare with the outputs of the original, computed in any way:
+    Compare the model with the original network, which is computed step by step:
 
     >>> import eigenecho as ee
     >>> import numpy as np
@@ -71,7 +72,7 @@ def probe(model: LinearModel, steps: int | None = None) -> tuple[Array, Array | 
     """
     if steps is None:
         if model.certificate is None:
-            raise bad_argument("model", model, "a converted network", "Or give the steps.")
+            raise bad_argument("model", model, "a converted network", "Otherwise, pass steps=.")
         steps = model.certificate.steps
     u = np.random.default_rng(0).uniform(-1, 1, (steps, model.D_in))
     if not model.closed:
@@ -80,7 +81,7 @@ def probe(model: LinearModel, steps: int | None = None) -> tuple[Array, Array | 
 
 
 def compare(original: LinearModel, converted: LinearModel) -> dict[str, Any]:
-    """Return differences, errors and seconds per step on the probe, as certificate fields."""
+    """Return the fields of a certificate that are measured on the probe series."""
     radius = converted.effective_radius
     steps = STEPS
     if radius > 1:
@@ -91,7 +92,7 @@ def compare(original: LinearModel, converted: LinearModel) -> dict[str, Any]:
             expected, got = (run(model, u, before)[0] for model in (original, converted))
             break
         except UnstableError:
-            # States of a matrix that is far from normal can grow even if its radius is below 1.
+            # States of a highly non-normal matrix can grow even if its spectral radius is below 1.
             if steps == 1:
                 raise
             steps //= 2
@@ -116,7 +117,7 @@ def compare(original: LinearModel, converted: LinearModel) -> dict[str, Any]:
 
 
 def _precise_steps(original: LinearModel, steps: int) -> int:
-    """Return the number of steps in extended precision, or 0 if it is not available."""
+    """Return the number of steps to compute in extended precision; 0 if it is not available."""
     if np.finfo(np.longdouble).eps == np.finfo(np.float64).eps:
         return 0
     W, drives = original.reservoir.transition.matrix, len(original.reservoir.B)
@@ -146,7 +147,8 @@ def _error(original: LinearModel, got: Array) -> float:
 def _seconds(models: list[LinearModel]) -> list[float]:
     """Return the seconds per step of each model, timed in turn.
 
-    The drive is zero, including that of a bias, so that unstable networks do not overflow.
+    All inputs are zero, including the constant of a bias, so that unstable networks do not
+    overflow.
     """
     drive = np.zeros((STEPS, len(models[0].reservoir.B)))
 

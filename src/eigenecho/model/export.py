@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ExportReport:
-    """Result of an export: the files, their size, and their differences from the network.
+    """Report of an export: the files, their sizes, and the accuracy of their outputs.
 
     Attributes
     ----------
     paths : tuple of Path
         The files that were written.
     dtype : {"float64", "float32"}
-        Type of all numbers and operations.
+        Data type of all numbers and operations.
     state_bytes, constant_bytes : int
-        Size of a state and of the constants, without the test vector.
+        Sizes of the state and of the constants in bytes, without the test vector.
     difference : float, optional
         Largest difference between the outputs of the exported code and of the reference on the
         test vector. It is 0 if every operation is rounded as specified. None if the code was not
@@ -89,7 +89,7 @@ def export(
     state: State | None = None,
     names: tuple[Any, Any] = (None, None),
 ) -> ExportReport:
-    """Export a network like ``LinearModel.export``; ``names`` are the column names."""
+    """Export a network as in ``LinearModel.export``. ``names`` are the names of its columns."""
     check_exportable(model)
     path = Path(path)
     _check_name(path)
@@ -120,7 +120,7 @@ def check_exportable(model: LinearModel) -> None:
 
 
 def step_program(model: LinearModel, dtype: Any, state: State | None) -> StepProgram:
-    """Return the constants of a network, by default in its own dtype and from a zero state."""
+    """Return the constants of a network. By default, its dtype is kept, and the state is zero."""
     reservoir = model.reservoir
     number = reservoir.dtype if dtype is None else as_float_dtype(dtype)
     start = model.zero_state() if state is None else as_state(model, state, "state")
@@ -154,7 +154,7 @@ def step_program(model: LinearModel, dtype: Any, state: State | None) -> StepPro
 
 
 def _in_dtype(array: Array, dtype: np.dtype) -> Array:
-    """Return numbers in a dtype; leave indices unchanged."""
+    """Convert an array to a dtype, unless it contains indices."""
     return array if array.dtype.kind == "u" else np.ascontiguousarray(array, dtype)
 
 
@@ -175,7 +175,7 @@ def _check_name(path: Path) -> None:
 
 
 def _about(model: LinearModel, names: tuple[Any, Any]) -> dict[str, str]:
-    """Return the values for the header comment of the files; ``names`` are column names."""
+    """Return the values that are inserted into the header comment of the files."""
     inputs, outputs = ("" if labels is None else f": {', '.join(labels)}" for labels in names)
     return {
         "version": eigenecho.__version__,
@@ -187,7 +187,7 @@ def _about(model: LinearModel, names: tuple[Any, Any]) -> dict[str, str]:
 
 
 def _stream_difference(model: LinearModel, state: State | None, run: dict[str, Array]) -> float:
-    """Return the largest difference from the outputs of a stream, over the largest output."""
+    """Return the largest difference from a stream, relative to the largest output."""
     stream = model.stream(state)
     outputs = np.array([stream.step(row if model.D_in else None) for row in run["test_inputs"]])
     size = float(np.abs(outputs).max()) or 1.0

@@ -28,10 +28,10 @@ RIDGES = tuple(10.0**k for k in range(-12, 5))
 """Candidate ridges of the large network, compared on the last fifth of the rows."""
 
 FEW = 10
-"""Minimum number of rows after the warmup for which rows are held out."""
+"""Minimum number of rows after the warmup. In shorter series, no rows are held out."""
 
 TIMES, LEAST, MOST = 5, 300, 1000
-"""Size of the large network: its ratio to the units to keep, and its limits in units."""
+"""Size of the large network: a multiple of ``units``, with a minimum and a maximum."""
 
 CANDIDATES = ("golden", "ring")
 """Laws of the large networks."""
@@ -54,14 +54,14 @@ def from_data(
     large: int | None = None,
     seed: Seed = 0,
 ) -> Spectrum:
-    """Learn eigenvalues for a task, from a large network that is trained on it and reduced.
+    """Learn eigenvalues for a task by training a large network on it and reducing this network.
 
-    The large network standardises its columns, and uses the ridge with the smallest error on the
-    last fifth of the rows. It is reduced by balanced truncation, weighted by the training rows. If
-    fewer modes than ``units`` depend on the data, a ring of radius ``sr`` is added to them.
-    Without a ``law`` there are three candidates: large golden and ring networks, and a plain ring
-    of ``units`` with the best radius up to ``sr``. The one with the smallest error on the last
-    fifth of the rows is returned.
+    The large network is trained on standardised columns, with the ridge that has the smallest
+    error on the last fifth of the rows. It is reduced by balanced truncation, weighted by the
+    training rows. If fewer than ``units`` modes depend on the data, a ring of radius ``sr``
+    provides the remaining eigenvalues. Without a ``law``, three spectra are compared: those learned
+    from a golden and a ring network, and a ring of ``units`` eigenvalues with the best radius up to
+    ``sr``. The spectrum with the smallest error on the last fifth of the rows is returned.
 
     Parameters
     ----------
@@ -70,22 +70,23 @@ def from_data(
     units : int
         Number of eigenvalues.
     sr : float
-        Radius of the large network, below 1. Eigenvalues of the reduced network may be slightly
-        larger, but are inside the unit circle.
+        Spectral radius of the large network, below 1. The eigenvalues of the reduced network may
+        have slightly larger moduli, but they are inside the unit circle.
     law : str, Spectrum or callable, optional
         Law of the eigenvalues of the large network.
     warmup : int
-        Steps at the start of each series that are left out.
+        Number of rows at the start of each series that are excluded from training.
     large : int, optional
-        Units of the large network; by default five times ``units``, from 300 to 1000, and at
-        least twice ``units``.
+        Number of units of the large network. By default, five times ``units``, limited to the
+        range from 300 to 1000, but at least twice ``units``.
     seed : int, Generator or None
+        Seed of the large network.
 
     Returns
     -------
     Spectrum
-        To be passed as ``spectrum=``, alone or joined with others. ``spectrum="data"`` learns a
-        spectrum in ``fit``, and in ``search`` from the rows before validation.
+        Eigenvalues for ``spectrum=``, alone or joined with others. With ``spectrum="data"``, they
+        are learned in ``fit``. In ``search``, only the rows before the validation rows are used.
 
     See Also
     --------
@@ -120,14 +121,15 @@ def learn_spectrum(
     law: Any = None,
     large: int | None = None,
 ) -> Settings:
-    """Return settings with eigenvalues in place of ``spectrum="data"``.
+    """Return the settings with learned eigenvalues instead of ``spectrum="data"``.
 
-    The eigenvalues are learned from the first ``until`` rows of each series, by default from all.
+    The eigenvalues are learned from the first ``until`` rows of each series, by default from all
+    rows.
     """
     recipe = settings.recipe
     check_units(recipe.units, "units")
     if not recipe.sr < 1:
-        raise bad_argument("sr", recipe.sr, "a radius below 1, such as 0.99, to learn a spectrum")
+        raise bad_argument("sr", recipe.sr, "a spectral radius below 1, such as 0.99")
     if until is not None:
         inputs, outputs = (
             [rows[:n] for rows, n in zip(series, until, strict=True)]
@@ -159,7 +161,7 @@ def learn_spectrum(
 
 @dataclass(frozen=True, eq=False)
 class LearningTask:
-    """Series on which candidate spectra are compared, and the settings and seed of training."""
+    """Series on which candidate spectra are compared, with the training settings and the seed."""
 
     settings: Settings
     inputs: Sequence[Array]
@@ -167,7 +169,7 @@ class LearningTask:
     seed: int
 
     def with_spectrum(self, spectrum: Any, units: int) -> tuple[Settings, Problem]:
-        """Return the settings and the problem of training with another spectrum."""
+        """Return the settings and the training problem for another spectrum."""
         recipe = replace(self.settings.recipe, spectrum=spectrum, units=units)
         settings = replace(self.settings, recipe=recipe)
         D_in, D_out = self.inputs[0].shape[1], self.outputs[0].shape[1]
@@ -176,7 +178,7 @@ class LearningTask:
 
     @one_blas_thread()
     def reduced_spectrum(self, law: Any, size: int) -> Spectrum:
-        """Return the eigenvalues of a trained network of ``size`` units after reduction."""
+        """Train a network of ``size`` units, reduce it, and return its eigenvalues."""
         recipe = self.settings.recipe
         settings, problem = self.with_spectrum(law, size)
         check_reducible(problem.reservoir, "law")
@@ -195,11 +197,11 @@ class LearningTask:
         return spectrum.join(ring(missing, sr=recipe.sr)) if missing else spectrum
 
     def best_ring(self) -> Spectrum:
-        """Return the ring with the smallest error and a radius between ``RADIUS`` and sr.
+        """Return the ring of the best radius r from ``RADIUS`` to sr.
 
-        The search starts with the decay per step, −log r, of sr, doubles it repeatedly, and refines
-        the best value. The decay matters because an input returns as r^n after n steps on a ring of
-        n units.
+        The search varies the decay per step, −log r, because a ring of n units returns an input
+        after n steps, multiplied by r^n. It starts with the decay of sr, doubles it repeatedly, and
+        refines the best value.
         """
         units, sr = self.settings.recipe.units, self.settings.recipe.sr
         if sr <= RADIUS:
@@ -219,7 +221,7 @@ class LearningTask:
 
     @one_blas_thread()
     def error(self, spectrum: Spectrum) -> float:
-        """Return the smallest error of any ridge on held-out rows, summed over outputs."""
+        """Return the error on held-out rows with the best ridge, summed over outputs."""
         _, whole = self.with_spectrum(spectrum, spectrum.units)
         total = 0.0
         fold = hold_out(whole, self.settings)

@@ -11,8 +11,8 @@ rows x(t) along the series, and passes through the loop in the same way: to firs
     error(h) = Σ_j x(h−j) δ Ψ_j,   var_d(h) = Σ_e ‖Σ_j K_j[e, d] z(h−j)‖²
 
 with K_j = Cᵀ Ψ_j, C Cᵀ = Σ, and z z'ᵀ = x A⁻¹ x'ᵀ (see ``Posterior``): a convolution over
-time of N' columns. The rows x(t) are the sum of those of the forecast and of the loop's response to
-each ε, so the same sum is computed again along that response, for noise of every age.
+time of N' columns. The rows x(t) are the rows of the forecast plus the response of the loop to each
+ε. Therefore, this sum is also computed along that response, for noise of every age.
 """
 
 from __future__ import annotations
@@ -39,21 +39,24 @@ LARGE = 1e100
 """Size of the response above which the variance is treated as infinite."""
 
 SHORT = 64
-"""Maximum number of steps for convolution by matrix products instead of FFT."""
-
+"""Maximum number of steps of a convolution by matrix products instead of an FFT."""
 
 COLUMNS, PROBES = 96, 8
 """Initial number of random columns to condense rows, and of columns that test the result."""
 
 PAYS = 5
-"""Smallest ratio of rows and units to columns for which condensing saves time."""
+"""Smallest ratio of the numbers of rows and units to that of columns for which condensing pays."""
 
 MISSED = 1e-11
-"""Largest fraction of the squares of the rows that may be lost by condensing."""
+"""Largest fraction of the sum of squares of the rows that condensing may lose."""
 
 
 class GroupPosterior(NamedTuple):
-    """Posterior of outputs trained on the same rows: columns (k,), R (N', N') and Σ (k, k)."""
+    """Posterior of the weights of outputs that are trained on the same rows.
+
+    ``columns`` (k,) are the indices of the outputs, ``root`` is R (N', N'), and ``noise`` is
+    Σ (k, k).
+    """
 
     columns: Array
     root: Array
@@ -68,8 +71,8 @@ class GroupPosterior(NamedTuple):
         """Return Z (T, k) with Z Zᵀ = z zᵀ for the whitened rows z, in few columns if possible.
 
         Rows along a forecast span few directions. Let Q be an orthonormal basis of x R⁻¹Ω for
-        random columns Ω, and B = Qᵀ x R⁻¹ = L O. Then Z = Q L needs k solutions with R instead of
-        T. Further random columns estimate the part outside the span of Q.
+        random columns Ω, and B = Qᵀ x R⁻¹ = L O. Then Z = Q L requires k solutions with R instead
+        of T. Additional random columns estimate the part outside the span of Q.
         """
         rng, (T, N), size = np.random.default_rng(0), rows.shape, COLUMNS
         root = to_host(self.root)
@@ -101,7 +104,7 @@ class Posterior:
 
     @classmethod
     def of(cls, evidence: Evidence) -> Posterior | None:
-        """Return the posterior of a trained readout; None if its weights are not determined."""
+        """Return the posterior of a trained readout; None if its weights are not unique."""
         parts = []
         for group, columns in zip(evidence.groups, evidence.columns, strict=True):
             try:
@@ -115,7 +118,7 @@ class Posterior:
 
     @one_blas_thread()
     def variances(self, rows: Array) -> Array:
-        """Return variances of outputs at rows (T, N'), including noise: Σ_dd (1 + x A⁻¹ xᵀ)."""
+        """Return the variances of outputs at rows x (T, N'), with noise: Σ_dd (1 + x A⁻¹ xᵀ)."""
         xp = namespace(rows)
         variances = xp.empty((len(rows), sum(part.columns.size for part in self.parts)))
         for part in self.parts:
@@ -134,8 +137,9 @@ def with_interval(
     posterior: Posterior | None = None,
     rows: Array | None = None,
 ) -> Forecast:
-    """Return a forecast ``mean`` (…, horizon, D_out), or a list, with prediction intervals.
+    """Return a forecast with prediction intervals.
 
+    ``mean`` is the forecast, an array (…, horizon, D_out) or a list of arrays (horizon, D_out).
     ``noise`` (D_out, D_out) is the covariance of one-step errors, in the caller's units. With a
     ``posterior`` and the ``rows`` (horizon, N') of the readout along the forecast, the intervals
     include the uncertainty of the weights and of the noise itself.
@@ -178,7 +182,10 @@ def deviations(model: LinearModel, horizon: int, noise: Array) -> Array:
 
 
 def weight_deviations(model: LinearModel, posterior: Posterior, noise: Array, rows: Array) -> Array:
-    """Return the standard deviation due to uncertain weights, for rows x (horizon, N')."""
+    """Return the standard deviation of the error due to uncertain weights, (horizon, D_out).
+
+    ``rows`` (horizon, N') are the rows x of the readout along the forecast.
+    """
     scale, loop = _scale(model), ClosedLoop.of_forecast(model)
     response = loop.response(len(rows))
     # Squares of larger values would overflow, and an FFT would spread them over all steps.
@@ -208,7 +215,7 @@ def _response_rows(model: LinearModel, loop: ClosedLoop, response: Array) -> Arr
 
 
 def _propagate(posterior: Posterior, response: Array, rows: Array) -> Array:
-    """Return the variance (T, D_out) due to the weights at all rows x (T, N') up to each row."""
+    """Return the variance (T, D_out) due to uncertain weights at rows x (T, N') up to each step."""
     T, _, D = response.shape
     variance = np.zeros((T, D))
     fade = _growth(response) ** -np.arange(T, dtype=np.float64)[:, None]

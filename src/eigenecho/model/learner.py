@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 
 class Learner(OnlineRun):
-    """A model that learns while it runs, in O(N'²) per step.
+    """Model whose readout is updated at every step, in O(N'²) operations.
 
     After each row, the readout is the solution for all rows so far,
 
         argmin Σ_t λ^(T−t) ‖y(t) − x(t) w‖² + α ‖L (w − w₀)‖²,   x = [1, y(t−1), r(t)]
 
-    with the forgetting factor λ and w₀ = 0, or the readout of a model without training statistics.
-    ``training.RecursiveLeastSquares`` computes it.
+    where λ is the forgetting factor, and w₀ is 0, or the initial readout if the model has no
+    training statistics. ``training.RecursiveLeastSquares`` computes the solution.
 
-    ``LinearESN.learner`` and ``LinearModel.learner`` create it from a ``training_state``, the
-    penalty, α > 0, λ in ]0, 1], the number of rows to skip before learning (``warmup``), and a
-    state and column names as for a ``Stream``.
+    Learners are created by ``LinearESN.learner`` and ``LinearModel.learner``. The parameters are a
+    ``training_state``, the penalty, the ridge α > 0, the forgetting factor λ in (0, 1], the number
+    of rows to skip before learning (``warmup``), and a state and column names as for a ``Stream``.
 
     See Also
     --------
@@ -74,7 +74,7 @@ class Learner(OnlineRun):
 
     @property
     def model(self) -> LinearModel:
-        """The current model. Later steps do not change it."""
+        """The model with the current weights. Later steps do not change it."""
         W_out = np.ascontiguousarray(self._squares.weights.T, self._model.reservoir.dtype)
         return replace(self._model, W_out=W_out.copy())
 
@@ -90,17 +90,17 @@ class Learner(OnlineRun):
 
     @property
     def parts(self) -> dict[str, Any]:
-        """The constructor arguments of an equal object."""
+        """Constructor arguments for a copy of the learner."""
         names = "training_state", "penalty", "ridge", "forgetting"
         training = {name: getattr(self._squares, name) for name in names}
         return super().parts | training | {"warmup": self._warmup}
 
     @takes_tensors
     def step(self, u: Any = None, target: Any = None) -> Array:
-        """Take one input row (D_in,), return the output (D_out,), then learn the target.
+        """Compute the output (D_out,) for an input row (D_in,), then learn the target.
 
         The output is computed before the readout learns ``target``. Feedback uses the last target,
-        or the model's own output if there was none. If a step fails, the learner is unchanged.
+        or the last output if there was no target. If a step fails, the learner is unchanged.
         """
         model, squares = self._model, self._squares
         self._fill(u, None)

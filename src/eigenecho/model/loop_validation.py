@@ -30,7 +30,7 @@ WINDOWS = 15
 """Maximum number of forecasts in a held-out block."""
 
 LEAST = 4
-"""Minimum number of rows of a block with forecasts."""
+"""Minimum number of rows of a block in which forecasts are made."""
 
 LARGEST_ERROR = 1.0
 """Limit at which errors are clipped, in standard deviations of the targets."""

@@ -36,7 +36,7 @@ from eigenecho.types import Array
 
 
 class Matrices(NamedTuple):
-    """Weights of the network equations, including the leaking rate.
+    """Weights of a network as matrices, including the leaking rate.
 
     r(t) = r(t−1) W + u(t) W_in + bias + y(t−1) W_fb;  y(t) = [1, y(t−1), r(t)] W_out
 
@@ -69,11 +69,11 @@ class LinearModel:
     ----------
     reservoir : Reservoir
     W_out : array (N', D_out)
-        Rows [1, y(t−1), r], where the first two parts are optional.
+        Readout weights of [1, y(t−1), r], where the first two parts are optional.
     readout_bias, output_to_readout : bool
         True if W_out has a row for the constant, and rows for y(t−1).
     basis : Basis, optional
-        The eigenbasis of the reservoir, if it is known and not the neuron basis.
+        Eigenbasis of the reservoir. None if it is unknown, or if states are in the neuron basis.
     inputs, outputs : Scaling, optional
         Standardisation of inputs and outputs, which also applies in closed loops.
     certificate : Certificate or Reduction, optional
@@ -81,12 +81,12 @@ class LinearModel:
     output_range : OutputRange, optional
         Range of the training targets. Forecasts of a network with features end if they leave it.
     device : str, optional
-        Device of results if no argument is a tensor; None for NumPy arrays.
+        Torch device of the results if no argument is a tensor. If None, results are NumPy arrays.
 
     See Also
     --------
-    eigenecho.LinearESN : Trains a model, its ``model_``.
-    eigenecho.diagonalize : Converts weights to a model.
+    eigenecho.LinearESN : Estimator whose attribute ``model_`` is a trained model.
+    eigenecho.diagonalize : Convert the weights of a network to a model.
 
     Examples
     --------
@@ -144,7 +144,7 @@ class LinearModel:
 
     @classmethod
     def of(cls, problem: AbstractProblem, weights: Array) -> LinearModel:
-        """Return the network of a problem with its solution, the weights (N', D_out)."""
+        """Return the network of a training problem with trained weights (N', D_out)."""
         return cls(
             problem.reservoir,
             np.ascontiguousarray(weights, problem.reservoir.dtype),
@@ -158,7 +158,7 @@ class LinearModel:
     def problem(
         self, inputs: list[Array], outputs: list[Array], penalty: Penalty, starts: list[Any]
     ) -> Problem:
-        """Return the problem of further training on series in the caller's units."""
+        """Return a problem that trains this network on further series, in the caller's units."""
         targets, observed = fill_missing([self.from_user(y) for y in outputs])
         return Problem(
             reservoir=self.reservoir,
@@ -200,7 +200,7 @@ class LinearModel:
 
     @property
     def can_forecast(self) -> bool:
-        """True if outputs can be used as the first inputs, or if the only input is feedback."""
+        """True if outputs can be used as the first inputs, or if feedback is the only input."""
         return self.D_in >= self.D_out or (self.D_in == 0 and self.closed)
 
     def need_states(self, what: str) -> None:
@@ -236,10 +236,10 @@ class LinearModel:
     def inference(self, series: int | Array) -> str:
         """Return the method of ``predict`` for a series (T, D_in), or for a number of steps.
 
-        "closed loop" runs step by step on its own output, "scan" runs step by step with a fused
-        readout, and "convolution" uses the impulse response, at a cost that does not depend on the
-        number of units. A series with a spike is scanned, because a convolution would spread the
-        rounding error of the spike to neighbouring steps.
+        The methods are "closed loop" (step by step, with the output fed back), "scan" (step by
+        step, with a fused readout) and "convolution" (with the impulse response, at a cost that
+        does not depend on the number of units). A series with a spike is scanned, because a
+        convolution would spread the rounding error of the spike to neighbouring steps.
         """
         if self.closed:
             return "closed loop"
@@ -255,20 +255,20 @@ class LinearModel:
         return "convolution" if fast else "scan"
 
     def zero_state(self) -> State:
-        """Return the initial state r(0) = 0, y(0) = 0, with y in the network's own units."""
+        """Return the initial state, r(0) = 0 and y(0) = 0 in the units of the network."""
         y = np.zeros(self.D_out, self.reservoir.dtype)
         return State(self.reservoir.zero_state(), self.to_user(y))
 
     def from_user(self, y: Array) -> Array:
-        """Return outputs in the network's own units."""
+        """Convert outputs from the caller's units to those of the network."""
         return y if self.outputs is None else self.outputs.forward(y)
 
     def to_user(self, y: Array) -> Array:
-        """Return outputs in the caller's units."""
+        """Convert outputs from the units of the network to those of the caller."""
         return y if self.outputs is None else self.outputs.backward(y)
 
     def covariance_to_user(self, covariance: Array) -> Array:
-        """Return a covariance of outputs in the caller's units."""
+        """Convert a covariance of outputs to the caller's units."""
         if self.outputs is None:
             return covariance
         scale = self.outputs.scale
@@ -279,7 +279,7 @@ class LinearModel:
             return covariance * scale[:, None] * scale
 
     def own_inputs(self, u: Array) -> Array:
-        """Return inputs in the network's own units."""
+        """Convert inputs from the caller's units to those of the network."""
         return u if self.inputs is None else self.inputs.forward(u)
 
     def to(self, device: Any) -> LinearModel:
@@ -330,20 +330,22 @@ class LinearModel:
         return_state: bool = False,
         progress: Report | None = None,
     ) -> Any:
-        """Return outputs for every row of ``X``, in the same container.
+        """Return the output for every row of ``X``, as an array or list like ``X``.
 
         Parameters
         ----------
         X : array (T, D_in), array (series, T, D_in) or list of arrays
+            Input rows of one or several series.
         y_previous : array (T, D_out), optional
-            Row t holds y(t−1), which replaces the model's own output in feedback and readout
-            (teacher forcing).
+            Row t is y(t−1), which replaces the output of the model in the feedback and in the
+            readout (teacher forcing).
         initial_state : State, or one for each series, optional
-            Zero by default.
+            Initial state, zero by default.
         return_state : bool
-            Return ``(outputs, state)`` instead, with the state at the end of each series.
+            If True, return ``(outputs, state)``, with the state at the end of each series.
         progress : callable (done, total), optional
-            Called several times per second with numbers of steps. It does not change the results.
+            Function that is called several times per second with the number of finished steps and
+            the total number of steps.
         """
         if self.closed and y_previous is None:  # sequential, so a device would not be faster
             X = to_host(X)
@@ -371,17 +373,17 @@ class LinearModel:
         horizon : int
             Number of steps.
         context : array (T, D_in), or several of them, optional
-            The series so far. A 3-D array or a list contains several series.
+            Rows before the forecast. A 3-D array or a list contains several series.
         inputs : array (horizon, D_known), optional
             Further input columns that are known in advance, as in ``LinearESN.forecast``.
         state : State, optional
-            Start from this state instead of a context.
+            State at the forecast origin, as an alternative to a context.
         interval : float, optional
-            Coverage of prediction intervals; (mean, lower, upper) are returned.
+            Coverage of prediction intervals. If it is given, return (mean, lower, upper).
         noise : array (D_out, D_out), optional
             Covariance of one-step errors, for intervals.
         clip : bool
-            Limit forecasts of networks with features, as in ``LinearESN.forecast``.
+            If True, limit the forecasts of networks with features, as in ``LinearESN.forecast``.
         """
         if interval is not None:
             self.need_states("A prediction interval of a forecast")
@@ -392,7 +394,7 @@ class LinearModel:
         return mean if interval is None else with_interval(self, mean, noise, interval)
 
     def stream(self, state: State | None = None) -> Stream:
-        """Return a stream with explicit state: ``stream.step(u)``."""
+        """Return a stream, which computes one output at a time with ``stream.step(u)``."""
         return Stream(self, state)
 
     def learner(
@@ -403,7 +405,7 @@ class LinearModel:
         forgetting: float = 1.0,
         penalize_bias: bool = True,
     ) -> Learner:
-        """Return a stream that is trained by ``learner.step(u, target)``, O(N'²) per step.
+        """Return a learner, which learns one row at a time with ``learner.step(u, target)``.
 
         Parameters
         ----------
@@ -412,7 +414,7 @@ class LinearModel:
         state : State, optional
             Initial state, zero by default.
         forgetting : float
-            Forgetting factor in ]0, 1]. The weight of a row k steps ago is forgetting^k.
+            Forgetting factor in (0, 1]. The weight of a row k steps ago is forgetting^k.
         penalize_bias : bool
             If True, the ridge also penalises the constant of the readout.
         """
@@ -432,10 +434,10 @@ class LinearModel:
 
             ‖y − ŷ‖₂ ≤ tol ‖G‖∞ ‖u‖₂ for every input,   G the transfer function
 
-        in the network's own (standardised) units; a bias counts as one more unit impulse. With
-        ``data``, the result is the smallest stable order whose RMS error on these rows is at most
-        ``tol`` times the standard deviation of y. The last fifth of each series is held out, and
-        must meet ``tol`` as well.
+        in standardised units if the network standardises. A bias counts as an additional unit
+        impulse. With ``data``, the result is the smallest stable order whose RMS error on these
+        rows is at most ``tol`` times the standard deviation of y. The last fifth of each series is
+        held out, and must meet ``tol`` as well.
 
         The eigenvalues and weights change. The gain of a constant bias, the scaling and the output
         feedback stay the same. The neuron basis is lost.
@@ -443,9 +445,9 @@ class LinearModel:
         Parameters
         ----------
         units : int, optional
-            The number of modes; with ``tol``, the largest number.
+            Number of modes, or the maximum number if ``tol`` is given.
         tol : float, optional
-            The relative error, in ]0, 1[.
+            Relative error in (0, 1).
         data : X or (X, y), optional
             Series as in ``predict``, and targets. Errors are relative to the standard deviation of
             the targets, or of the outputs if there are none. A network with feedback needs both.
@@ -453,13 +455,13 @@ class LinearModel:
         Returns
         -------
         LinearModel
-            Its ``certificate`` is a ``Reduction``.
+            The reduced network. Its ``certificate`` is a ``Reduction``.
         """
         self.need_states("Reduction")
         return reduce(self, units, tol, data)[0]
 
     def save(self, path: Any) -> None:
-        """Write to a safetensors file; ``eigenecho.load`` reads it back."""
+        """Write the network to a safetensors file, which ``eigenecho.load`` reads."""
         storage.save(path, self)
 
     def export(
@@ -478,15 +480,15 @@ class LinearModel:
             The suffix, ``.c`` or ``.js``, selects the language. For C, the name must be a C
             identifier.
         dtype : {"float64", "float32"}, optional
-            Type of all numbers and operations, by default that of the network.
+            Data type of all numbers and operations, by default that of the network.
         state : State, optional
             Initial state, zero by default.
 
         Returns
         -------
         ExportReport
-            The size of the network, and the largest difference between the compiled code and
-            the reference if a compiler (for JavaScript, node) is installed.
+            The size of the network. If a compiler (for JavaScript, node) is installed, also the
+            largest difference between the exported code and the reference.
         """
         return export(self, path, dtype, state)
 

@@ -44,7 +44,7 @@ class State(NamedTuple):
 
 
 def as_state(model: LinearModel, state: Any, name: str = "initial_state") -> State:
-    """Return a pair (r, y) as a state of the model, or raise if the shapes do not match."""
+    """Return a pair (r, y) as a ``State``, or raise if it is not a state of the model."""
     try:
         r, y = map(np.asarray, to_host(state))
         if not {r.dtype.kind, y.dtype.kind} <= set("fiub"):
@@ -73,11 +73,11 @@ def initial_states(model: LinearModel, states: Any, count: int, kind: str) -> li
 
 
 class OnlineRun:
-    """A model that runs step by step, with checked inputs in preallocated buffers.
+    """Base class of models that run step by step, with validated inputs in preallocated buffers.
 
-    ``_drive`` (D,) holds the parts of [u, 1, y(t−1)] that the reservoir uses, in the network's own
-    units; ``_before`` (D_out,) holds y(t−1). Labels of rows must equal ``feature_names`` or
-    ``output_names``, if these are known.
+    ``_drive`` (D,) contains the parts of [u, 1, y(t−1)] that the reservoir uses, and ``_before``
+    (D_out,) is y(t−1), both in the units of the network. If rows have labels, these must equal
+    ``feature_names`` or ``output_names``, unless the names are None.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class OnlineRun:
 
     @property
     def state(self) -> State:
-        """A copy of the current state. Assign to it to set the state."""
+        """Copy of the current state. Assign a state to this property to change it."""
         return State(self._r.copy(), self._y.copy())
 
     @state.setter
@@ -111,20 +111,20 @@ class OnlineRun:
 
     @property
     def parts(self) -> dict[str, Any]:
-        """The constructor arguments of an equal object."""
+        """Constructor arguments for a copy of the object."""
         names = {"feature_names": self.feature_names, "output_names": self.output_names}
         return {"model": self._model, "state": self.state, **names}
 
     def copy(self) -> Self:
-        """Return an independent copy in the same state."""
+        """Return an independent copy, including the current state."""
         return type(self)(**self.parts)
 
     def save(self, path: Any) -> None:
-        """Write model and state to a safetensors file; ``eigenecho.load`` reads it back."""
+        """Write the model and the state to a safetensors file, which ``eigenecho.load`` reads."""
         storage.save(path, self)
 
     def export(self, path: Any) -> NoReturn:
-        """Raise a TypeError. Use ``model.export(path, state=state)`` instead."""
+        """Raise a TypeError, because only models can be exported."""
         kind = type(self).__name__
         raise TypeError(
             f"A {kind} cannot be exported. Export its network in its current state: "
@@ -181,7 +181,7 @@ def check_labels(name: str, labels: Sequence[Any] | None, known: Sequence[str] |
 
 
 def unused_outputs(y_previous: Any) -> ValueError:
-    """Return the error for previous outputs of a model that does not use them."""
+    """Return the error for previous outputs that are passed to a model without feedback."""
     return bad_argument(
         "y_previous",
         y_previous,
@@ -203,7 +203,7 @@ def _checked_names(names: Sequence[str] | None, name: str, count: int) -> list[s
 
 
 def _as_row(value: Any, columns: int, name: str, names: Sequence[str] | None) -> Array:
-    """Return real numbers (columns,) or (), from an array, list, pandas row, frame or mapping."""
+    """Convert an array, list, pandas row, frame or mapping to an array (columns,) or ()."""
     # Lists also have an attribute "index", which is a method.
     if not isinstance(value, (np.ndarray, list, tuple)):
         value = _without_labels(value, name, names)

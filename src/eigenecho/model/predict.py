@@ -34,14 +34,14 @@ def predict_series(
     progress: Report | None = None,
     posterior: Posterior | None = None,
 ) -> Any:
-    """Return the outputs of validated series, in their container.
+    """Return the outputs of validated series, as an array or list like the input.
 
     With a ``posterior``, also return standard deviations, and with ``return_state``, the state at
     the end of each series.
     """
     if posterior is not None and model.closed and y_previous is None:
-        expected = "False for a network that runs on its own output"
-        raise bad_argument("return_std", True, expected, "Pass y_previous.")
+        expected = "False for a network with feedback, unless y_previous is passed"
+        raise bad_argument("return_std", True, expected)
     starts = initial_states(model, initial_state, len(series), container.kind)
     previous = previous_outputs(model, y_previous, series, container)
     runs = list(zip(series, previous, starts, strict=True))
@@ -61,7 +61,7 @@ def predict_series(
 def _run_stack(
     model: LinearModel, stack: list[Array], starts: Sequence[State | None]
 ) -> tuple[tuple[Array, ...], tuple[State, ...]]:
-    """Return the outputs of a stack of series on a device, and the last states."""
+    """Return the outputs of stacked series on a device, and their last states."""
     states = [model.zero_state() if start is None else start for start in starts]
     state = State(*(np.stack(parts) for parts in zip(*states, strict=True)))
     outputs, last = run(model, stack[0], None, state)
@@ -92,7 +92,7 @@ def run(
 def _run_closed(
     model: LinearModel, u: Array, r: Array, y: Array, progress: Progress | None
 ) -> Array:
-    """Run on the model's own output, starting with ``y``, and update ``r``."""
+    """Return outputs of the closed loop after the output ``y``, and update ``r`` in place."""
     loop = ClosedLoop.of_output(model)
     y = np.array(model.from_user(np.asarray(y)), r.dtype)
     nothing = np.zeros((len(u), model.D_out), r.dtype)
@@ -106,7 +106,7 @@ def _run_closed(
 def _run_open(
     model: LinearModel, u: Array, r: Array, y_previous: Array | None, progress: Progress | None
 ) -> Array:
-    """Run without a loop, or with given previous outputs, and update ``r``."""
+    """Return outputs without a loop, or for given previous outputs; update ``r`` in place."""
     reservoir, readout = model.reservoir, model.readout
     before = None if y_previous is None else model.from_user(y_previous)
     drive = reservoir.drive(u, before)
@@ -179,7 +179,7 @@ def previous_outputs(
     if y_previous is None:
         return [None] * len(series)
     if not model.closed:
-        raise unused_outputs(Words("array"))
+        raise unused_outputs(Words("an array"))
     items, _ = unpack_outputs(y_previous, "y_previous", container)
     several = container.kind != "single"
     arrays = [

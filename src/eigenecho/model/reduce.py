@@ -47,7 +47,7 @@ def reduce(
 ) -> tuple[LinearModel, Array]:
     """Return a smaller network with its certificate, and the map (N, k) to its states.
 
-    The arguments are those of ``LinearModel.reduce``; ``evidence`` holds training statistics.
+    The arguments are those of ``LinearModel.reduce``. ``evidence`` are the training statistics.
     """
     _check(model, units, tol)
     weighting = select_weighting(model, data, evidence)
@@ -100,18 +100,17 @@ def check_reducible(reservoir: Reservoir, name: str) -> None:
         raise bad_argument(name, got, "eigenvalues, or a matrix in diagonal form")
     if not reservoir.spectrum.radius < 1:
         got = Words(f"effective radius {reservoir.spectrum.radius:.6g}")
-        raise bad_argument(name, got, "a radius below 1", "Train with a lower sr or lr.")
+        raise bad_argument(name, got, "an effective radius below 1", "Train with a lower sr or lr.")
 
 
 def _check(model: LinearModel, units: Any, tol: Any) -> None:
     """Raise unless the model can be reduced and the target size is valid."""
     check_reducible(model.reservoir, "model")
     if units is None and tol is None:
-        raise bad_argument(
-            "units, tol", (units, tol), "at least one of them", "Pass tol=1e-6 or units=50."
-        )
+        remedy = "Pass tol=1e-6 or units=50."
+        raise bad_argument("units, tol", (units, tol), "a value for at least one of them", remedy)
     if tol is not None and (not is_finite_number(tol) or not 0 < tol < 1):
-        raise bad_argument("tol", tol, "a relative error in ]0, 1[, such as 1e-6")
+        raise bad_argument("tol", tol, "a relative error in (0, 1), such as 1e-6")
     if units is not None:
         check_count(units, "units", "a number of units", 1)
         if units > model.units:
@@ -152,10 +151,10 @@ def select_modes(weighting: Weighting, units: int) -> TruncatedSystem:
 def _smallest_order(
     weighting: Weighting, units: int | None, tol: float
 ) -> tuple[Weighting, TruncatedSystem]:
-    """Return the system of the smallest order whose error is at most ``tol``.
+    """Return the system of the smallest order whose error is at most ``tol``, and its weighting.
 
-    If the rows distinguish too few states, the search is repeated with the states ordered as for
-    all inputs, so the weighting in use is also returned.
+    If the rows distinguish too few states, the search is repeated with a weighting that orders the
+    states as for all inputs.
     """
     balanced, least = weighting.balanced, weighting.least
     most = balanced.order if units is None else min(units, balanced.order)
@@ -180,7 +179,7 @@ def _smallest_order(
 
 
 def _gains(space: StateSpace, small: LinearModel) -> tuple[float, float]:
-    """Return the largest gain, and the largest difference from the gains of a smaller model."""
+    """Return the largest gain, and the largest difference of gains between the two models."""
     system, other, n = space.system, StateSpace.of(small).system, space.n_inputs
     frequencies = np.concatenate([system.frequencies, other.frequencies])
     response = system.response(frequencies)[:, :n] * space.scale
@@ -207,7 +206,7 @@ def _probe_drive(model: LinearModel) -> Array:
 def _loop_radii(space: StateSpace, small: LinearModel) -> tuple[float | None, float | None]:
     """Return the spectral radii of the original and reduced closed loops, None if unknown.
 
-    The loop of the original is computed from its significant states, which are far fewer than N.
+    The radius of the original is computed from its significant states, which are far fewer than N.
     """
     model, system = space.model, space.system
     if not model.can_forecast:

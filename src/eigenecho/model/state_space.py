@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class StateSpace:
     """A model in double precision, as a system from [u, y(t−1), impulse] to y / scale.
 
-    ``rest`` is r∞ (N,), or None without a bias. ``scale`` (D_out,) holds the units of the outputs.
+    ``rest`` is r∞ (N,), or None without a bias. ``scale`` (D_out,) is the unit of each output.
     """
 
     model: LinearModel
@@ -60,7 +60,7 @@ class StateSpace:
 
     @cached_property
     def balanced(self) -> BalancedSystem:
-        """The states that a white drive reaches and that affect the outputs, balanced."""
+        """Balanced system of the states that a white drive reaches and that affect the outputs."""
         return balance(self.system, lambda: [self.system.reachability.T])
 
     def outputs(self, drive: Array) -> Array:
@@ -72,7 +72,7 @@ class StateSpace:
         return out + readout.offset
 
     def with_modes(self, reduced: TruncatedSystem) -> LinearModel:
-        """Return the model of a smaller system, with an offset that keeps the gain of constants."""
+        """Return a model of the smaller system with an unchanged gain of constants."""
         model, C = self.model, reduced.system.C * self.scale
         W_in, _, W_fb = model.reservoir.weights(lambda A: A @ reduced.states)
         bias, head = None, model.W_out[: len(model.W_out) - model.units]

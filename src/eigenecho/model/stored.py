@@ -19,7 +19,7 @@ from eigenecho.types import Count
 @stands_for(Stream)
 @dataclass(frozen=True, eq=False)
 class StoredStream:
-    """The arguments of a ``Stream``."""
+    """Constructor arguments of a ``Stream``, for files."""
 
     model: LinearModel
     state: State
@@ -39,7 +39,10 @@ class StoredStream:
 @stands_for(Learner)
 @dataclass(frozen=True, eq=False)
 class StoredLearner(StoredStream):
-    """The arguments of a ``Learner``; with ``neurons``, the penalty uses the basis of the model."""
+    """Constructor arguments of a ``Learner``, for files.
+
+    If ``neurons`` is True, the penalty uses the basis of the model.
+    """
 
     training_state: TrainingState
     penalty: Penalty

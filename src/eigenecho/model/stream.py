@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 
 
 class Stream(OnlineRun):
-    """A model that runs online, in O(N) per step. Streams of one model are independent.
+    """Model that processes one row at a time, in O(N) operations.
 
-    The outputs depend only on the model, the state and the inputs, bit for bit: a stream that was
-    copied, or saved and loaded in another process, continues like the original. They agree with
-    ``predict`` up to rounding, because the order of summation differs.
+    Streams of the same model are independent of each other. The outputs are bit-identical for the
+    same model, state and inputs: a stream that was copied, or saved and loaded in another process,
+    continues like the original. They agree with ``predict`` up to rounding errors, because the
+    order of summation differs.
 
     Parameters
     ----------
@@ -33,7 +34,7 @@ class Stream(OnlineRun):
     state : State, optional
         Initial state, zero by default.
     feature_names, output_names : list of str, optional
-        Names of the columns. Labels of rows must equal them, in this order.
+        Names of the columns. If rows have labels, these must equal the names, in this order.
 
     See Also
     --------
@@ -66,16 +67,16 @@ class Stream(OnlineRun):
 
     @property
     def model(self) -> LinearModel:
-        """The model that runs."""
+        """The network of the stream."""
         return self._model
 
     def step(self, u: Any = None, *, y_previous: Any = None) -> Array:
         """Take one input row (D_in,) and return the output (D_out,).
 
-        A row may be a pandas Series, a frame of one row or a dict; its labels must equal the
+        A row may also be a pandas Series, a frame of one row or a dict. Its labels must equal the
         columns that the model was fitted on, in the same order, as in ``predict``. A model with
-        feedback uses its last output, or ``y_previous`` if it is given. If a step fails, the stream
-        is unchanged.
+        feedback uses ``y_previous`` if it is given, and its last output otherwise. If a step fails,
+        the stream is unchanged.
         """
         if not isinstance(u, np.ndarray) and (is_tensor(u) or is_tensor(y_previous)):
             return self._step_with_tensors(u, y_previous)

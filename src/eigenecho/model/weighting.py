@@ -45,7 +45,7 @@ TYPICAL_ERROR, TYPICAL_BOUND = 0.25, 3.0
 
 @dataclass(frozen=True, eq=False)
 class Weighting:
-    """An error measure for reduced systems.
+    """Error measure for reduced systems.
 
     ``space`` is the system to reduce, and ``balanced`` has its states in order of importance.
     ``least`` and ``expected`` (k + 1,) are a lower limit and an estimate of the errors of orders
@@ -67,7 +67,7 @@ class Weighting:
         return float(details["promise"] if "promise" in details else details["bound"])
 
     def in_white_order(self) -> Weighting:
-        """Return the measure with states ordered as for all inputs, without a lower limit.
+        """Return the measure with the states ordered as for all inputs, without a lower limit.
 
         This order can give smaller errors if the rows distinguish few states.
         """
@@ -105,12 +105,12 @@ def _weight_all_inputs(model: LinearModel) -> Weighting:
         rounding = RUN * EPS * (system.amplitude + reduced.system.amplitude)
         return {"bound": (float(max(bound, measured)) + rounding) / gain}
 
-    remedy = "It is below the rounding error of any smaller network."
+    remedy = "Rounding errors prevent a smaller network from being more accurate."
     return Weighting("white", space, balanced, bounds, bounds, details, remedy)
 
 
 def _weight_rows(model: LinearModel, data: Any) -> Weighting:
-    """Return the weighting by the rows of X or (X, y), where y sets the scale and drives feedback.
+    """Return the weighting by the rows of X or (X, y), where y provides the scale and the feedback.
 
     Errors are measured on the rows in use and on held-out rows.
     """
@@ -199,7 +199,7 @@ def _weight_training_rows(model: LinearModel, evidence: GroupEvidence) -> Weight
 
 
 def _target_deviation(model: LinearModel, evidence: GroupEvidence) -> Array:
-    """Return the standard deviation of training targets (D_out,), or the RMS without a constant."""
+    """Return the standard deviation of each training target, or its RMS without a constant."""
     statistics, mean = evidence.statistics, np.zeros_like(evidence.weights)
     if model.readout_bias:
         mean[0] = statistics.XtY[0] / statistics.rows
