@@ -25,7 +25,7 @@ Drawn = Callable[[int, np.random.Generator], np.ndarray]
 
 PLAIN: Mapping[str, Drawn] = {
     "white noise": lambda rows, rng: rng.standard_normal(rows),
-    "noise with memory 0.7": lambda rows, rng: autoregressive(rows, 0.7, rng),
+    "autoregressive noise (coefficient 0.7)": lambda rows, rng: autoregressive(rows, 0.7, rng),
     "random walk": lambda rows, rng: rng.standard_normal(rows).cumsum(),
     "season of 7 and noise": lambda rows, rng: 2 * seasonal(rows, 7, rng) + rng.normal(size=rows),
     "trend and noise": lambda rows, rng: 0.2 * np.arange(rows) + rng.standard_normal(rows),
@@ -71,13 +71,16 @@ ALONE: Mapping[str, tuple[int, Drawn]] = {
     **{name: (ROWS, draw) for name, draw in PLAIN.items()},
     "growth and season, multiplicative": (ROWS, _multiplicative),
     "heavy tails (t with 3 degrees of freedom)": (ROWS, lambda n, rng: rng.standard_t(3, n)),
-    "noise that doubles": (ROWS, lambda n, rng: 2 ** (np.arange(n) / n) * rng.normal(size=n)),
+    "noise whose scale doubles": (
+        ROWS,
+        lambda n, rng: 2 ** (np.arange(n) / n) * rng.normal(size=n),
+    ),
     "changing volatility (GARCH)": (ROWS, _volatile),
     "level shifts": (ROWS, _level_shifts),
     "outliers": (ROWS, _outliers),
     "counts around 3": (ROWS, lambda n, rng: rng.poisson(3.0, n).astype(float)),
     "intermittent demand": (ROWS, _intermittent),
-    "random walk with gaps": (ROWS, _gappy),
+    "random walk with missing values": (ROWS, _gappy),
     "20 rows of trend and noise": (20, PLAIN["trend and noise"]),
     "10 rows of white noise": (10, PLAIN["white noise"]),
     "10 rows of a random walk": (10, PLAIN["random walk"]),
@@ -106,7 +109,7 @@ def _late_panel(rng: np.random.Generator) -> list[np.ndarray]:
 
 
 PANELS: Mapping[str, tuple[Callable[[np.random.Generator], list[np.ndarray]], slice]] = {
-    "panel of different noise": (_noisy_panel, slice(None)),
+    "panel with different noise levels": (_noisy_panel, slice(None)),
     "panel, series of one row": (_late_panel, slice(1, None, 2)),
 }
 """Kinds of panels, and the series whose intervals are counted."""
