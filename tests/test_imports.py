@@ -183,7 +183,7 @@ def test_missing_library_is_named():
     )
     assert process.keys() == modules.keys()
     for library, words in process.items():
-        assert words.endswith(f"pip install 'eigenecho[{library}]'")
+        assert words.endswith(f"pip install 'eigenecho[{library}]'.")
 
 
 def test_every_public_name_loads_and_is_exported_by_a_star_import():

@@ -1,4 +1,4 @@
-"""Linear echo state networks in the eigenbasis: exact, with O(N) operations per step.
+"""Exact linear echo state networks in the eigenbasis, with O(N) operations per step.
 
     import eigenecho as ee
 
@@ -62,7 +62,7 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"eigenecho.{name}")
     if name in _NAMES:
-        # Stored here, so that the next use does not call this function.
+        # Store the name, so that the next access does not call this function.
         value = globals()[name] = getattr(importlib.import_module(_NAMES[name]), name)
         return value
     raise AttributeError(f"module 'eigenecho' has no attribute {name!r}")

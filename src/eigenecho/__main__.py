@@ -1,4 +1,4 @@
-"""``python -m eigenecho`` and the command ``eigenecho``."""
+"""Entry point of the command ``eigenecho`` and of ``python -m eigenecho``."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ NEEDED = ("typer", "rich", "matplotlib", "jinja2")
 
 
 def main() -> None:
-    """Run the command line, or print how to install its packages and exit with code 2."""
+    """Run the command line; if packages are missing, print a message and exit with code 2."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
-        names = ", ".join(missing)
         sys.stderr.write(
-            f"eigenecho: the command line needs {names}: pip install 'eigenecho[cli]'\n"
+            f"Error: The command line requires packages that are not installed: "
+            f"{', '.join(missing)}. Install them with: pip install 'eigenecho[cli]'.\n"
         )
         sys.exit(2)
     for stream in (sys.stdout, sys.stderr):
-        # Print a question mark for characters that the terminal cannot show.
+        # Print a question mark for each character that the terminal cannot display.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     try:

@@ -1,19 +1,20 @@
-"""NumPy arrays and torch tensors behind one interface.
+"""Common interface to NumPy arrays and torch tensors.
 
-``namespace(x)`` returns the functions for arrays of the kind of ``x``, so that the same code works
-for both kinds. A namespace also describes the capabilities of its kind of array:
+``namespace(x)`` returns a namespace with the functions for the type of ``x``, so that the same code
+works for both types:
 
-- ``is_host`` is True for NumPy: work is cut into blocks that fit into the cache and run on threads,
-  and LAPACK works in place. Tensors on a device are computed all at once.
-- On types of devices in ``NO_FLOAT64``, arrays that are created or moved have single precision
-  instead of double precision.
+- ``is_host`` is True for NumPy. Work is then split into blocks that fit into the cache and run on
+  threads, and LAPACK works in place. Computations on a device are not split.
+- On the devices in ``NO_FLOAT64``, arrays are created in single instead of double precision, and
+  converted to it when they are moved there.
 
 Public methods are decorated with ``takes_tensors``: they accept tensors and return tensors on the
 same device. A tensor in the memory of the host is read as a NumPy array without a copy, so results
-are equal to the last bit. A tensor on a device is passed on if the method can compute there
+are bit-identical. A tensor on a device is passed on unchanged if the method supports devices
 (``on_device=True``), and is copied to the host otherwise.
 
-This module imports torch only if a device is named: if there is a tensor, torch is loaded already.
+This module imports torch only if a device is named, because a caller with tensors has already
+imported it.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from eigenecho.errors import Words, bad_argument
+from eigenecho.errors import Words, bad_argument, missing_package
 from eigenecho.types import Array
 
 HOST_DEVICES = {"cpu"}
@@ -39,7 +40,7 @@ NO_FLOAT64 = {"mps"}
 """Types of devices without float64."""
 
 NOT_SERIES = {"state", "initial_state", "quantiles", "origins"}
-"""Names of arguments that are not series and do not determine the kind of array of the result."""
+"""Names of arguments that are not series and do not determine the array type of the result."""
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -55,12 +56,12 @@ def is_on_device(value: Any) -> bool:
 
 
 def is_off_host(device: Any) -> bool:
-    """Return True if NumPy cannot read the memory of a device, given by name or as an object."""
+    """Return True if NumPy cannot read the memory of a device (a name or a torch device)."""
     return device is not None and str(device).partition(":")[0] not in HOST_DEVICES
 
 
 def to_host(value: Any) -> Any:
-    """Return tensors as NumPy arrays, also in lists and tuples; other values are unchanged."""
+    """Convert tensors to NumPy arrays, also in lists and tuples; return other values unchanged."""
     if "torch" not in sys.modules:
         return value
     if is_tensor(value):
@@ -74,7 +75,7 @@ def to_host(value: Any) -> Any:
 
 
 def to_device(value: Any, device: Any) -> Any:
-    """Return NumPy arrays as tensors on a device, also in lists and tuples."""
+    """Convert NumPy arrays to tensors on a device, also in lists and tuples."""
     if isinstance(value, np.ndarray):
         return _torch_namespace(str(device)).asarray(value)
     if isinstance(value, (list, tuple)):
@@ -97,7 +98,7 @@ def resolve_device(device: Any) -> str | None:
     try:
         import torch
     except ImportError as error:
-        raise ImportError("devices need torch: pip install 'eigenecho[gpu]'") from error
+        raise missing_package("The computation on a device", "torch", "gpu") from error
     try:
         return str(torch.empty(0, device=device).device)
     except (AssertionError, RuntimeError, TypeError) as error:
@@ -121,8 +122,9 @@ def find_device(arguments: Mapping[str, Any]) -> Any:
             if device is None:
                 device, first = tensor.device, name
             elif tensor.device != device:
-                got, remedy = Words(f"tensor on {tensor.device}"), f"{name}.to({first}.device)."
-                raise bad_argument(name, got, f"a tensor on {device}, as {first}", remedy)
+                got, remedy = f"a tensor on {tensor.device}", f"Use {name}.to({first}.device)."
+                expected = f"a tensor on {device}, like {first}"
+                raise bad_argument(name, Words(got), expected, remedy)
     return device
 
 
@@ -174,14 +176,14 @@ def call_on_device(device: Any, method: Callable[..., Any], *args: Any, **kwargs
     # Raise outside the handler, because its traceback holds the tensors that filled the memory.
     numbers = ". ".join(message.split(". ")[1:3]).rstrip(".")
     raise MemoryError(
-        f"not enough memory on {device}: {numbers}. A fit needs about three arrays of "
-        "units × units numbers, and states need steps × units numbers: lower units, use "
-        "dtype='float32', pass a long series in pieces (initial_state=), or compute on the CPU."
+        f"There is not enough memory on {device}: {numbers}. A fit needs about three arrays of "
+        "units × units numbers, and states need steps × units numbers. Lower units, use "
+        "dtype='float32', split a long series (initial_state=), or compute on the CPU."
     )
 
 
 def _find_tensors(value: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """Yield the names and tensors in a value; lists that begin with a number are skipped."""
+    """Yield the name and value of each tensor; skip lists that begin with a number."""
     if is_tensor(value):
         yield name, value
     elif isinstance(value, (list, tuple)) and len(value) and not isinstance(value[0], (int, float)):
@@ -193,49 +195,49 @@ def _check_in_memory(value: Any, name: str) -> None:
     """Raise if an argument, or its first element, is a Dask collection."""
     first = value[0] if isinstance(value, (list, tuple)) and value else value
     if any(kind.__module__.partition(".")[0] == "dask" for kind in type(first).__mro__):
-        got = Words(f"dask {type(first).__name__}")
+        got = Words(f"a dask {type(first).__name__}")
         remedy = "Compute it first, or use eigenecho.dask to fit or predict on a cluster."
         raise bad_argument(name, got, "data in the memory of this process", remedy)
 
 
 def _check_tensor(tensor: Any, name: str) -> None:
-    """Raise if the caller has to convert a tensor first."""
+    """Raise if a tensor requires gradients, has low precision, or is not dense."""
     if tensor.requires_grad:
-        got, expected = "tensor that requires grad", "a tensor without gradients"
+        got, expected = "a tensor that requires grad", "a tensor without gradients"
         raise bad_argument(name, Words(got), expected, f"Use {name}.detach().")
     if tensor.dtype.is_floating_point and tensor.dtype.itemsize < 4:
-        got = f"tensor of {tensor.dtype} on {tensor.device}"
+        got = f"a tensor of {tensor.dtype} on {tensor.device}"
         raise bad_argument(name, Words(got), "float32 or float64", f"Use {name}.float().")
     if tensor.layout is not sys.modules["torch"].strided:
-        got = f"{tensor.layout} tensor"
+        got = f"a {tensor.layout} tensor"
         raise bad_argument(name, Words(got), "a dense tensor", f"Use {name}.to_dense().")
 
 
 def _has_data(arguments: dict[str, Any]) -> bool:
-    """Return True if arguments hold series, which determine the kind of array of the result."""
+    """Return True if arguments contain series, which determine the array type of the result."""
     series = [value for name, value in arguments.items() if name not in NOT_SERIES]
     return any(hasattr(value, "__len__") and not isinstance(value, str) for value in series)
 
 
-# Functions for both kinds of arrays ---------------------------------------------------------------
+# Functions for arrays and tensors -----------------------------------------------------------------
 
 
 def namespace(array: Any) -> Any:
-    """Return the functions for arrays of the kind of ``array``, on its device."""
+    """Return the functions for the type of an array, on the device of the array."""
     if isinstance(array, np.ndarray) or not is_tensor(array):
         return NUMPY
     return _torch_namespace(str(array.device))
 
 
 _computed: dict[tuple[Any, ...], Any] = {}
-"""Cached results of ``compute_once``, by the ids of their owners and a key."""
+"""Cached results of ``compute_once``, indexed by the ids of the owners and a key."""
 
 
 def compute_once(owners: Sequence[Array], key: Hashable, compute: Callable[[], Any]) -> Any:
     """Return the result of ``compute``, which is cached as long as all ``owners`` exist.
 
-    The owners are the arrays that the result depends on. The result must not refer to any of them,
-    because that would keep them alive.
+    The owners are the arrays on which the result depends. The result must not refer to any of
+    them, because a reference would keep them alive.
     """
     full_key = (*map(id, owners), key)
     if full_key not in _computed:
@@ -246,10 +248,10 @@ def compute_once(owners: Sequence[Array], key: Hashable, compute: Callable[[], A
 
 
 def to_like(array: Any, like: Any) -> Any:
-    """Return a constant array of a network on the device of ``like``.
+    """Return a constant array of a network as an array on the device of ``like``.
 
-    The copy of a NumPy array on a device is cached as long as the array exists. Tensors are copied
-    on each call.
+    A copy of a NumPy array on a device is cached as long as the NumPy array exists. Tensors are
+    copied in each call.
     """
     xp = namespace(like)
     if xp.is_host or is_tensor(array):
@@ -260,7 +262,7 @@ def to_like(array: Any, like: Any) -> Any:
 
 
 def to_common_device(arrays: Sequence[Any]) -> list[Any]:
-    """Return arrays on the device of the first tensor among them; unchanged if there is none."""
+    """Return arrays on the device of the first tensor, or unchanged if there are no tensors."""
     tensor = next((array for array in arrays if is_tensor(array)), None)
     return list(arrays) if tensor is None else [*map(namespace(tensor).asarray, arrays)]
 
@@ -306,7 +308,7 @@ NUMPY = NumPyNamespace()
 
 
 class TorchNamespace:
-    """Functions of torch on a device, with the signatures of NumPy where they differ."""
+    """Functions of torch on a device, with the signatures of NumPy."""
 
     is_host = False
 
@@ -320,7 +322,7 @@ class TorchNamespace:
         return getattr(self._torch, name)
 
     def dtype(self, dtype: Any) -> Any:
-        """Return a NumPy or torch dtype as a torch dtype that the device supports."""
+        """Return the torch dtype for a NumPy or torch dtype; use single precision if necessary."""
         if dtype not in self._dtypes:
             if isinstance(dtype, self._torch.dtype):
                 name = str(dtype).partition(".")[2]
@@ -382,7 +384,7 @@ class TorchNamespace:
         return x - y
 
     def divide(self, x: Any, y: Any, out: Any = None) -> Any:
-        """Return x / y, and 0 for infinite y, for which devices disagree on complex tensors."""
+        """Return x / y, and 0 for infinite y, where the results of devices can differ."""
         return self._torch.where(y.isinf(), 0, x / y)
 
     def max(self, x: Any, axis: Any = None, initial: float | None = None) -> Any:
@@ -404,7 +406,7 @@ class TorchNamespace:
         return self._torch.fft.irfft(x, n)
 
     def sliding_windows(self, x: Any, size: int, step: int) -> Any:
-        """Return windows (…, W, size) of the last axis of x, which begin every ``step`` entries."""
+        """Return windows (…, W, size) of the last axis, which start at multiples of ``step``."""
         return x.unfold(-1, size, step)
 
     def triangle(self, x: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Checks of arguments; each raises an error from ``errors``."""
+"""Checks of arguments, which raise errors created by ``errors``."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from eigenecho.errors import Words, bad_argument, unknown_name
 from eigenecho.types import Array, Seed
 
 LARGEST_NUMBER = 1e150
-"""Largest magnitude of a number in a series or in trained weights, whose square must be finite."""
+"""Largest magnitude of a number in a series or in trained weights, so that its square is finite."""
 
 
 def check_flag(value: Any, name: str) -> None:
-    """Raise unless a flag is True or False, so that "no" does not count as true."""
+    """Raise unless a flag is True or False, because "no", for example, would count as True."""
     if value is not True and value is not False and not isinstance(value, np.bool_):
         raise bad_argument(name, value, "True or False")
 
@@ -32,19 +32,19 @@ def check_known(value: Any, name: str, known: Iterable[str]) -> None:
 
 
 def generator(seed: Seed, *, needed: bool = False) -> np.random.Generator:
-    """Return a Generator for a seed, which may be None unless it is ``needed``."""
+    """Return a Generator for a seed; the seed may be None unless it is ``needed``."""
     if isinstance(seed, np.random.Generator):
         return seed
     if seed is None and not needed:
         return np.random.default_rng()
     if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool) and seed >= 0:
         return np.random.default_rng(int(seed))
-    none = "" if needed else " or None"
-    raise bad_argument("seed", seed, f"a non-negative int, a numpy Generator{none}")
+    others = " or a numpy Generator" if needed else ", a numpy Generator or None"
+    raise bad_argument("seed", seed, f"a non-negative int{others}")
 
 
 def is_finite_number(value: Any) -> bool:
-    """Return True if a value is a real number within the range of floating point, not a flag."""
+    """Return True if a value is a finite real number and not a bool."""
     if not isinstance(value, Real) or isinstance(value, bool):
         return False
     try:
@@ -78,18 +78,18 @@ def check_count(
     is_int = isinstance(value, Integral) and not isinstance(value, bool)
     if not is_int or not least <= int(value) <= most:
         bounds = f"≥ {least}" if most == sys.maxsize else f"from {least} to {most}"
-        raise bad_argument(name, value, f"{what}, an int {bounds}")
+        raise bad_argument(name, value, f"{what} (an int {bounds})")
     return int(value)
 
 
 def check_memory(needed: float, name: str, value: Any) -> None:
-    """Raise if a number of bytes exceeds the memory of this machine, where it is known."""
+    """Raise if a number of bytes exceeds the memory of this machine, unless it is unknown."""
     with suppress(AttributeError, ValueError):  # a platform without these names
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         if needed > memory > 0:
             raise MemoryError(
-                f"{name}={value!r} needs at least {needed / 2**30:,.0f} GiB of memory, and this "
-                f"machine has {memory / 2**30:,.0f}."
+                f"{name}={value!r} requires at least {needed / 2**30:,.0f} GiB of memory, but this "
+                f"machine has {memory / 2**30:,.0f} GiB."
             )
 
 
@@ -113,26 +113,26 @@ def check_sr(sr: float) -> None:
 
 
 def check_lr(lr: float) -> None:
-    """Raise unless a leaking rate is in ]0, 1]."""
+    """Raise unless a leaking rate is in (0, 1]."""
     if not is_finite_number(lr) or not 0 < lr <= 1:
-        raise bad_argument("lr", lr, "a leaking rate in ]0, 1]")
+        raise bad_argument("lr", lr, "a leaking rate in (0, 1]")
 
 
 def check_coverage(coverage: Any) -> float:
-    """Return a coverage between 0 and 1 as a float, or raise."""
+    """Return a coverage in (0, 1) as a float, or raise."""
     if not is_finite_number(coverage) or not 0 < float(coverage) < 1:
-        raise bad_argument("interval", coverage, "a coverage in ]0, 1[, such as 0.9")
+        raise bad_argument("interval", coverage, "a coverage in (0, 1), such as 0.9")
     return float(coverage)
 
 
 def check_connectivity(connectivity: float, name: str = "connectivity") -> None:
-    """Raise unless a connectivity is a probability in ]0, 1]."""
+    """Raise unless a connectivity is a probability in (0, 1]."""
     if not is_finite_number(connectivity) or not 0 < connectivity <= 1:
-        raise bad_argument(name, connectivity, "a probability in ]0, 1]")
+        raise bad_argument(name, connectivity, "a probability in (0, 1]")
 
 
 def as_array(value: Any, name: str, expected: str, remedy: str = "") -> Array:
-    """Return a value as an array, or raise if its rows differ in length."""
+    """Return a value as an array, or raise if its rows have different lengths."""
     try:
         return np.asarray(value)
     except ValueError:  # NumPy's error for inhomogeneous shapes
@@ -141,15 +141,15 @@ def as_array(value: Any, name: str, expected: str, remedy: str = "") -> Array:
 
 
 def check_real(A: Any, name: str) -> None:
-    """Raise unless numbers are of a floating, integer or Boolean type."""
+    """Raise unless the dtype of an array is floating, integer or Boolean."""
     if A.dtype.kind not in "fiub":
         raise bad_argument(name, Words(f"dtype {A.dtype}"), "real numbers")
 
 
 def has_complex(array: Any) -> bool:
-    """Return True if an array holds complex numbers, whether by its dtype or as objects.
+    """Return True if an array contains complex numbers, also as elements of an object array.
 
-    NumPy only warns when it casts its own complex objects to floats, and drops imaginary parts.
+    If NumPy casts such objects to floats, it drops their imaginary parts with only a warning.
     """
     if array.dtype.kind != "O":
         return bool(array.dtype.kind == "c")
@@ -157,15 +157,16 @@ def has_complex(array: Any) -> bool:
 
 
 def check_finite(A: Any, name: str, remedy: str = "") -> None:
-    """Raise if numbers are NaN or infinite."""
+    """Raise if an array contains NaN or infinity."""
     if not np.all(np.isfinite(A)):
         raise bad_argument(name, Words("NaN or Inf"), "finite numbers", remedy)
 
 
 def check_range(A: Any, name: str, dtype: Any) -> None:
-    """Raise if numbers are beyond the range of a dtype."""
+    """Raise if numbers are outside the range of a dtype."""
     if not np.all(np.abs(A) <= np.finfo(dtype).max):
-        raise bad_argument(name, Words(f"numbers beyond {dtype}"), f"the range of {dtype}")
+        got = Words("numbers that are too large")
+        raise bad_argument(name, got, f"numbers within the range of {dtype}")
 
 
 def check_shape(A: Any, name: str, shape: tuple[int, ...], like: str = "") -> None:
@@ -175,7 +176,7 @@ def check_shape(A: Any, name: str, shape: tuple[int, ...], like: str = "") -> No
 
 
 def check_floats(A: Array, name: str, *shape: int | None, dtype: Any = np.float64) -> None:
-    """Raise unless an array has a dtype and a shape (None for any length), and is not too large."""
+    """Raise unless an array has a dtype, a shape (None for any length) and moderate numbers."""
     fits = A.ndim == len(shape) and all(
         expected in (None, length) for length, expected in zip(A.shape, shape, strict=True)
     )
@@ -183,7 +184,7 @@ def check_floats(A: Array, name: str, *shape: int | None, dtype: Any = np.float6
         expected = f"{np.dtype(dtype)} {tuple(shape)}".replace("None", "any")
         raise bad_argument(name, Words(f"{A.dtype} {A.shape}"), expected)
     if (np.abs(A) > np.float64(LARGEST_NUMBER)).any():
-        raise bad_argument(name, Words("large numbers"), f"numbers up to {LARGEST_NUMBER:g}")
+        raise bad_argument(name, Words("larger numbers"), f"numbers up to {LARGEST_NUMBER:g}")
 
 
 def check_square(W: Any, name: str) -> None:

@@ -20,10 +20,10 @@ from eigenecho.transition import WELL_CONDITIONED, choose_form, compact
 from eigenecho.types import Array
 
 EXACT = 1e-9
-"""Largest difference on the probe series for which a form is considered accurate."""
+"""Largest difference of the outputs on the probe series for which a form counts as accurate."""
 
 LIMITS = (WELL_CONDITIONED, 1e2, 0.0)
-"""Limits on cond(Q), tried in turn until a form is accurate. With 0, W is unchanged."""
+"""Limits on cond(Q) that are tried in turn until a form is accurate. With 0, W is unchanged."""
 
 
 @one_blas_thread()
@@ -44,42 +44,44 @@ def diagonalize(
 
         r(t) = r(t−1) W + u(t) W_in + bias + y(t−1) W_fb,   y(t) = [1, y(t−1), r(t), u(t)] W_out
 
-    The result is the same network in other coordinates. Its ``certificate`` gives the form of the
-    network and the differences of its outputs from the original. If the eigenvectors are nearly
-    parallel, as for some sparse and triangular matrices, W is converted to the cheapest other form
-    that is accurate, and the certificate gives the reason.
+    The result is the same network in other coordinates. Its ``certificate`` states the form of the
+    network and how far its outputs differ from those of the original network. If the eigenvectors
+    are nearly parallel, as for some sparse and triangular matrices, W is converted to the cheapest
+    other form that is accurate, and the certificate states the reason.
 
     Parameters
     ----------
     W : array or scipy sparse matrix (N, N)
-        Row i holds the connections from unit i. Libraries with states as columns store Wᵀ.
+        Row i contains the connections from unit i. Libraries with states as columns store Wᵀ.
     W_in : array (D_in, N)
     W_out : array (N', D_out), optional
-        Rows [1, y(t−1), r, u], according to the flags. By default, the outputs are the states.
+        Readout weights with rows [1, y(t−1), r, u], according to the flags below. By default, the
+        outputs are the states.
     W_fb : array (D_out, N), optional
     lr : float or array (N,)
-        Leaking rate, common to all units or one per unit.
+        Leaking rate of all units, or one value per unit.
     bias : array (N,) or float, optional
-        Input bias, one per unit or common to all units.
+        Input bias, one value per unit or one for all units.
     readout_bias : bool, optional
-        True if W_out has a row for the constant. By default, the number of rows decides.
+        True if W_out has a row for the constant. By default, this is inferred from the number of
+        rows.
     output_to_readout, input_to_readout : bool
-        True if W_out has rows for y(t−1), and for u(t).
+        True if W_out has rows for y(t−1) or u(t), respectively.
     form : {"auto", "diagonal", "cascade", "sparse", "dense"}
-        Form of the result: separate modes, a dense block that drives modes, or W unchanged. "auto"
-        selects the cheapest accurate form. Other values may give inaccurate results, with an
-        ``IllConditionedWarning``.
+        Form of the result: independent modes, a dense block that drives modes, or W unchanged.
+        "auto" selects the cheapest accurate form. If another form is inaccurate, an
+        ``IllConditionedWarning`` is issued.
 
     Returns
     -------
     LinearModel
-        With ``predict``, ``forecast``, ``stream``, ``save`` and ``certificate``.
+        The converted network. Its ``certificate`` describes the conversion.
 
     See Also
     --------
-    eigenecho.probe : The probe series of the certificate.
+    eigenecho.probe : Return the probe series of the certificate.
     eigenecho.from_reservoirpy : Convert trained models of reservoirpy.
-    eigenecho.from_npz : Convert weights in a file.
+    eigenecho.from_npz : Convert the weights in a file.
     eigenecho.plots.certificate : Plot the certificate.
 
     Examples
@@ -105,10 +107,10 @@ def diagonalize(
     coordinates = _Coordinates(N, len(W_in) if input_to_readout else 0, output_to_readout)
     W_out, readout_bias = coordinates.check_readout(W_out, readout_bias)
 
-    def at_work(A: Array) -> Array:
+    def pad_weights(A: Array) -> Array:
         return np.pad(A * rates, [(0, 0)] * (A.ndim - 1) + [(0, coordinates.extra)])
 
-    weights = reservoir.weights(at_work)
+    weights = reservoir.weights(pad_weights)
     weights[0][:, N:] = np.eye(len(W_in), coordinates.extra)
     reservoir = Reservoir(compact(np.pad(leaky, (0, coordinates.extra))), *weights)
     original = LinearModel(reservoir, W_out, readout_bias, output_to_readout)
@@ -118,9 +120,9 @@ def diagonalize(
             break
     if certificate.difference > EXACT or certificate.condition > WELL_CONDITIONED:
         warn(
-            f"the {certificate.form} form of this network is not accurate: cond(Q) = "
-            f"{certificate.condition:.1e}, and on a probe its outputs differ by "
-            f"{certificate.difference:.1e} of the largest. Use form='auto'.",
+            f"The {certificate.form} form of this network is not accurate: cond(Q) is "
+            f"{certificate.condition:.1e}, and the outputs on the probe series differ by "
+            f"{certificate.difference:.1e} of the largest output. Use form='auto'.",
             IllConditionedWarning,
         )
     return replace(converted, certificate=certificate)
@@ -129,7 +131,7 @@ def diagonalize(
 def _convert(
     original: LinearModel, W: Array, coordinates: _Coordinates, form: str, condition: float
 ) -> tuple[LinearModel, Certificate]:
-    """Return the network with W converted to ``form``, and its certificate."""
+    """Return the network with W converted to ``form``, and the certificate."""
     chosen = choose_form(W, form, condition)
     transition = chosen.transition.padded(coordinates.extra)
     if chosen.basis is None:
@@ -151,9 +153,9 @@ def _convert(
 
 
 class _Coordinates(NamedTuple):
-    """Coordinates [r, u], in which inputs u(t) of the readout are ``extra`` modes with λ = 0.
+    """Coordinates [r, u], in which the inputs u of the readout are ``extra`` modes with λ = 0.
 
-    If ``previous`` is True, the readout has rows for y(t−1).
+    ``previous`` is True if the readout has rows for y(t−1).
     """
 
     N: int
@@ -161,7 +163,7 @@ class _Coordinates(NamedTuple):
     previous: bool
 
     def check_readout(self, W_out: Any, readout_bias: bool | None) -> tuple[Array, bool]:
-        """Return the weights of the readout, and True if their first row is for the constant."""
+        """Return the readout weights, and True if their first row is for the constant."""
         if W_out is None:
             if self.previous or readout_bias:
                 raise bad_argument("W_out", None, "readout weights")
@@ -178,12 +180,12 @@ class _Coordinates(NamedTuple):
         return W_out, readout_bias
 
     def describe_readout(self, readout_bias: bool) -> str:
-        """Return a description of the rows of W_out."""
+        """Return a description of the rows of W_out, such as "rows [1, r]"."""
         parts = ["1"] * readout_bias + ["y(t−1)"] * self.previous + ["r"] + ["u"] * bool(self.extra)
         return f"rows [{', '.join(parts)}]"
 
     def extend_basis(self, basis: Basis) -> Basis:
-        """Return the basis of [r, u], given that of r."""
+        """Extend a basis of r to a basis of [r, u]."""
         if not self.extra:
             return basis
         # Real modes come first among the modes: [r, u] Q = [r Q_block, u, r Q_modes].
@@ -196,7 +198,7 @@ class _Coordinates(NamedTuple):
 
 
 def _as_double(A: Any, name: str) -> Array:
-    """Return a dense or sparse array of real numbers as a dense float64 array."""
+    """Return a dense or sparse real array as a dense float64 array."""
     A = np.asarray(A.toarray() if hasattr(A, "toarray") else A)
     check_real(A, name)
     return A.astype(np.float64)
@@ -206,5 +208,5 @@ def _rates(lr: Any, N: int) -> Array:
     rates = np.asarray(lr, dtype=np.float64)
     shape_fits = isinstance(lr, Real) or rates.shape == (N,)
     if not shape_fits or not np.all((rates > 0) & (rates <= 1)):
-        raise bad_argument("lr", lr, f"a leaking rate in ]0, 1], or one for each of {N} units")
+        raise bad_argument("lr", lr, f"a number in (0, 1], or one for each of {N} units")
     return np.broadcast_to(rates, (N,))

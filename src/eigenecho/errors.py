@@ -22,13 +22,13 @@ __all__ = [
 ]
 
 NEAR = 0.7
-"""Similarity (at most 1) from which a known name is suggested for an unknown one."""
+"""Smallest similarity, between 0 and 1, of a known name that is suggested for an unknown name."""
 
 _HERE = os.path.dirname(__file__) + os.sep
 
 
 class StorageError(ValueError):
-    """A model file that is damaged, or was written by another program or in another format.
+    """Error raised for a file that is damaged or is not a model file of this version.
 
     See Also
     --------
@@ -50,11 +50,11 @@ class StorageError(ValueError):
 
 
 class UnstableError(ArithmeticError, ValueError):
-    """A reservoir or closed loop whose states overflowed.
+    """Error raised when the states of a reservoir or a closed loop overflow.
 
     See Also
     --------
-    eigenecho.errors.UnstableWarning : Warning before states overflow.
+    eigenecho.errors.UnstableWarning : Warning that is issued before states overflow.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class UnstableError(ArithmeticError, ValueError):
 
 
 class ClusterError(RuntimeError):
-    """A computation that a cluster could not finish; the client still works.
+    """Error raised when a cluster cannot finish a computation; the client can still be used.
 
     See Also
     --------
@@ -80,19 +80,19 @@ class ClusterError(RuntimeError):
     --------
     >>> import eigenecho as ee
     >>> try:
-    ...     raise ee.errors.ClusterError("the step 'validate' failed")
+    ...     raise ee.errors.ClusterError("The step 'validate' failed.")
     ... except RuntimeError as error:
     ...     print(error)
-    the step 'validate' failed
+    The step 'validate' failed.
     """
 
 
 class UnstableWarning(UserWarning):
-    """Growth that is large over the series or horizon, though nothing has overflowed yet.
+    """Warning that states or forecasts grow strongly, although they have not overflowed.
 
     See Also
     --------
-    eigenecho.errors.UnstableError : Error for states that overflowed.
+    eigenecho.errors.UnstableError : Error that is raised when states overflow.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class UnstableWarning(UserWarning):
 
 
 class IllConditionedWarning(UserWarning):
-    """A readout system or a change of basis that is singular, or nearly so.
+    """Warning that a linear system or a change of basis is singular or nearly singular.
 
     See Also
     --------
@@ -128,9 +128,9 @@ class IllConditionedWarning(UserWarning):
 
 
 class FewRowsWarning(UserWarning):
-    """Series that are too short to learn from, or constant.
+    """Warning that series are constant or too short to train a model.
 
-    No candidate could be trained, or an interval has width 0.
+    It is issued if no candidate can be trained, or if a prediction interval has width 0.
 
     See Also
     --------
@@ -151,7 +151,7 @@ class FewRowsWarning(UserWarning):
 
 
 class SlowStartWarning(UserWarning):
-    """Compiled code that cannot be cached on disk: every process compiles again.
+    """Warning that compiled code cannot be cached on disk, so that each process compiles it again.
 
     See Also
     --------
@@ -170,7 +170,7 @@ class SlowStartWarning(UserWarning):
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn at the line of the caller's code that led here."""
+    """Issue a warning that refers to the line of user code that called the package."""
     frame, level = inspect.currentframe(), 1
     while frame is not None:
         path = frame.f_code.co_filename
@@ -183,7 +183,7 @@ def warn(message: str, category: type[Warning]) -> None:
 
 
 class Words(str):
-    """Words that describe a value in a message, in place of its repr."""
+    """Description of a value that an error message shows instead of the repr of the value."""
 
 
 def bad_argument(name: str, got: Any, expected: str, remedy: str = "") -> ValueError:
@@ -192,16 +192,18 @@ def bad_argument(name: str, got: Any, expected: str, remedy: str = "") -> ValueE
 
 
 def place(row: int | None = None, column: Any = None, series: int | None = None) -> str:
-    """Return the position of a number in words; a column has a name or a number."""
+    """Return a position as text, such as "in row 3, column 'a' of series 1"."""
     parts = [] if row is None else [f"row {row}"]
     parts += [] if column is None else [f"column {column!r}"]
     return f"in {', '.join(parts)}" + ("" if series is None else f" of series {series}")
 
 
-def not_finite(
-    name: str, value: float, where: str, dtype: Any, remedy: str = "Fill or drop the gaps first."
-) -> ValueError:
-    """Return the error for NaN, infinity or a number beyond the range of ``dtype``."""
+FILL = "Fill or drop missing values first."
+"""Remedy for missing values."""
+
+
+def not_finite(name: str, value: float, where: str, dtype: Any, remedy: str = FILL) -> ValueError:
+    """Return the error for NaN, infinity or a number outside the range of ``dtype``."""
     got, expected = f"{value:.6g}", "finite numbers"
     if math.isnan(value):
         got = "NaN"
@@ -214,29 +216,32 @@ def not_finite(
 
 
 ENCODE = "Drop it, or encode it as numbers."
-"""The remedy for a column that does not hold numbers."""
+"""Remedy for a column that does not contain numbers."""
 
 
 def not_numbers(
     name: str, got: str, cause: Exception | None = None, remedy: str = ENCODE
 ) -> ValueError | TypeError:
-    """Return the error for values that are not numbers: a TypeError if ``cause`` is one."""
+    """Return the error for values that are not numbers, a TypeError if ``cause`` is a TypeError."""
     reason = "" if cause is None else f" ({cause})"
     kind = TypeError if isinstance(cause, TypeError) else ValueError
     return kind(_invalid(name, Words(got), f"real numbers{reason}", remedy))
 
 
 def other_columns(name: str, got: Sequence[Any], known: Sequence[Any]) -> ValueError:
-    """Return the error for columns that differ from ``fit``; it starts as in scikit-learn."""
+    """Return the error for columns that differ from those in ``fit``.
+
+    The message starts like the message of scikit-learn.
+    """
     what = "output names" if name in ("y", "y_previous", "target") else "feature names"
     return ValueError(
         f"The {what} should match those that were passed during fit, in the same order: "
-        f"{name} has {_listed(got)}, fit had {_listed(known)}. Select them by name."
+        f"{name} has {_listed(got)}, but fit had {_listed(known)}. Select the columns by name."
     )
 
 
 def unknown_name(argument: str, got: Any, known: Iterable[str]) -> ValueError:
-    """Return the error for an unknown name, with all known names and the most similar one."""
+    """Return the error for an unknown name, which lists all known names and suggests one."""
     known = sorted(known)
     lower = {name.lower(): name for name in known}
     nearest = difflib.get_close_matches(str(got).lower(), lower, n=1, cutoff=NEAR)
@@ -248,25 +253,35 @@ def unknown_name(argument: str, got: Any, known: Iterable[str]) -> ValueError:
 def overflowed(
     what: str, radius: float | None, step: int | None = None, *, closed: bool = False
 ) -> UnstableError:
-    """Return the error for states or outputs that overflowed, in a ``closed`` loop or not."""
+    """Return the error for states or outputs that overflowed; ``closed`` means a closed loop."""
     where = "" if step is None else f" at step {step}"
     cause = "" if radius is None else f" (effective radius {radius:.6g})"
     remedy = "Lower sr or lr, scale the data (standardize=True), or use a shorter series."
     if closed:
         remedy = (
-            "The loop through the model's own output is unstable: use a larger ridge, a smaller "
-            "fb_scaling or a longer training series, or pass y_previous= to keep the loop open."
+            "The model is unstable when it is driven by its own output: use a larger ridge, a "
+            "smaller fb_scaling or a longer training series, or pass y_previous=."
         )
-    return UnstableError(f"the {what} overflowed{where}{cause}. {remedy}")
+    return UnstableError(f"The {what} overflowed{where}{cause}. {remedy}")
 
 
 def out_of_range(series: Any, step: int) -> UnstableError:
-    """Return the error for forecasts that overflow from some step on."""
+    """Return the error for forecasts that overflow at some step."""
     of = "" if series is None else f" of series {series!r}"
     return UnstableError(
-        f"the forecasts{of} overflow {step + 1} steps ahead. Use a shorter horizon, and check the "
+        f"The forecasts{of} overflow {step + 1} steps ahead. Use a shorter horizon, and check the "
         "last rows for outliers."
     )
+
+
+def missing_package(feature: str, package: str, extra: str = "") -> ModuleNotFoundError:
+    """Return the error for an optional package (with a version) that is not installed."""
+    name = package.partition(" ")[0]
+    message = (
+        f"{feature} requires {package}, which is not installed. Install it with: "
+        f"pip install 'eigenecho[{extra or name}]'."
+    )
+    return ModuleNotFoundError(message, name=name)
 
 
 def _invalid(name: str, got: Any, expected: str, remedy: str, limit: int = 80) -> str:

@@ -1,4 +1,4 @@
-"""Loading of saved objects, which imports only the modules that an object needs."""
+"""Loading of saved objects. Only the modules that an object requires are imported."""
 
 from __future__ import annotations
 
@@ -17,19 +17,18 @@ MODULES = {
     "ReservoirFeatures": "eigenecho.estimators",
     "ReservoirClassifier": "eigenecho.estimators",
 }
-"""Classes that a file may hold, and the modules that define them and register their stored forms.
+"""Classes of saved objects, and the modules that define them and register their file formats.
 
 Loading networks and streams thus requires neither scikit-learn nor pandas.
 """
 
 
 def load(path: Any) -> Any:
-    """Read a file written by ``save``.
+    """Load an object from a file written by ``save``.
 
-    Return the ``LinearESN``, ``DiagonalReservoir``, ``Forecaster``, ``ReservoirFeatures``,
-    ``ReservoirClassifier``, ``LinearModel``, ``Stream`` or ``Learner``, bit-identical to the saved
-    one. A file that is damaged or has another format raises ``errors.StorageError``; a loaded
-    object is always valid.
+    The result is a ``LinearESN``, ``DiagonalReservoir``, ``Forecaster``, ``ReservoirFeatures``,
+    ``ReservoirClassifier``, ``LinearModel``, ``Stream`` or ``Learner`` that is bit-identical to the
+    saved object. A file that is damaged or has another format raises ``errors.StorageError``.
 
     Parameters
     ----------
@@ -56,6 +55,6 @@ def load(path: Any) -> Any:
 
 
 def _find_class(kind: str) -> type | None:
-    """Return the class with a given name, or None if files do not hold such objects."""
+    """Return the class with a given name, or None if its objects cannot be saved."""
     module = MODULES.get(kind)
     return None if module is None else getattr(import_module(module), kind)

@@ -1,4 +1,4 @@
-"""Self-contained pages: templates, embedded figures, and numbers and durations as text."""
+"""Self-contained HTML pages: templates, embedded figures, and formatted numbers."""
 
 from __future__ import annotations
 
@@ -15,24 +15,25 @@ from numpy.typing import ArrayLike
 
 import eigenecho
 from eigenecho import storage
+from eigenecho.errors import missing_package
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SMALLEST_DECIMAL = 1e-4
-"""Magnitude below which numbers are written with an exponent: they would need many zeros."""
+"""Magnitude below which numbers are written with an exponent, to avoid many zeros."""
 
 LARGEST_DECIMAL = 1e7
-"""Magnitude from which numbers are written with an exponent: they would fill a column."""
+"""Magnitude from which numbers are written with an exponent, to keep columns narrow."""
 
 LARGEST_SVG = 800_000
-"""Size of an SVG image, in bytes, above which a figure is embedded as PNG to keep pages small."""
+"""Largest SVG image to embed, in bytes. Larger figures are embedded as PNG to keep pages small."""
 
 PNG_PIXELS = 150
 """Resolution of PNG images in pixels per inch, above ``CSS_PIXELS`` for sharper screens."""
 
 WIDE = 9.0
-"""Width of a figure on a screen, in inches."""
+"""Width of a figure on a wide screen, in inches."""
 
 NARROW = 4.3
 """Width of a figure on a phone, in inches."""
@@ -42,17 +43,14 @@ CSS_PIXELS = 100
 
 
 def environment(*packages: str) -> Any:
-    """Return the templates of packages and of all pages; HTML templates are escaped.
+    """Return the jinja2 environment with the templates of some packages and the shared templates.
 
-    All templates have ``version``, ``date``, and a filter ``human`` for durations.
+    It provides the variables ``version`` and ``date``, and the filter ``human`` for durations.
     """
     try:
         from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-    except ModuleNotFoundError as missing:
-        raise ModuleNotFoundError(
-            "Pages need jinja2, which is not installed: pip install 'eigenecho[cli]'",
-            name=missing.name,
-        ) from missing
+    except ModuleNotFoundError as error:
+        raise missing_package("A report", "jinja2", "cli") from error
 
     templates = Environment(
         loader=ChoiceLoader([PackageLoader(name) for name in (*packages, "eigenecho")]),
@@ -68,19 +66,19 @@ def environment(*packages: str) -> Any:
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Create the folder of a file, then write the file atomically."""
+    """Create the folder of a file if necessary, and write the file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     storage.write_whole({path: data})
 
 
 def format_numbers(values: ArrayLike, finest: float | None = None) -> list[str]:
-    """Return numbers as text with the same number of decimals, and a dash for NaN.
+    """Format numbers with a common number of decimals, and NaN as a dash.
 
     Parameters
     ----------
     values : array (n,)
     finest : float, optional
-        Magnitude that gets three digits. By default, the smallest nonzero value.
+        Magnitude that is shown with three digits. By default, the smallest nonzero magnitude.
     """
     numbers = np.asarray(values, np.float64)
     sizes = np.abs(numbers[np.isfinite(numbers) & (numbers != 0)])
@@ -93,7 +91,7 @@ def format_numbers(values: ArrayLike, finest: float | None = None) -> list[str]:
 
 
 def format_duration(seconds: float) -> str:
-    """Return a duration as text, from nanoseconds to minutes, with three digits at most."""
+    """Format a duration, from nanoseconds to minutes, with at most three digits."""
     if seconds >= 99.5:
         minutes, rest = divmod(round(seconds), 60)
         return f"{minutes} min {rest:02d} s"
@@ -104,13 +102,13 @@ def format_duration(seconds: float) -> str:
 
 
 def format_ratio(ratio: float) -> str:
-    """Return a ratio with three digits and without an exponent: 8.05, 2930, 104000."""
+    """Format a ratio with three digits and without an exponent: 8.05, 2930, 104000."""
     return f"{float(f'{ratio:.3g}'):.12g}"
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure for two widths of a page, as addresses of images."""
+    """A figure as image addresses for a wide and a narrow page."""
 
     wide: str
     narrow: str
@@ -119,7 +117,7 @@ class Picture:
 
 
 def picture(draw: Callable[[float], Figure], caption: str) -> Picture:
-    """Return the figures drawn for both widths in inches, or a single one if it is small."""
+    """Draw a figure for wide and narrow pages; a figure that fits both is drawn only once."""
     wide = draw(WIDE)
     width = wide.get_figwidth()
     narrow = draw(NARROW) if width > NARROW else wide
@@ -131,7 +129,7 @@ def render_figure(figure: Figure, kind: str) -> bytes:
     from matplotlib import rc_context
 
     file = io.BytesIO()
-    # Without a date and random names, the same figure gives the same file.
+    # Without a date and random names, equal figures give equal files.
     with rc_context({"svg.hashsalt": "eigenecho"}):
         figure.savefig(
             file,

@@ -15,20 +15,20 @@ Report = Callable[[int, int], object]
 """A callable (done, total), where both are numbers of steps."""
 
 StageReport = Callable[[str, int, int], object]
-"""A callable (stage, done, total) for runs of several stages."""
+"""A callable (stage, done, total) for runs with several stages."""
 
 INTERVAL = 0.2
-"""Approximate seconds between two reports."""
+"""Approximate time between two reports, in seconds."""
 
 UNIT = 1 << 12
-"""Pieces end at multiples of this many steps, where every kernel ends a chunk, so that results are
-bit-identical to those of the whole run."""
+"""Number of steps. Pieces end at its multiples, where all kernels end a chunk, so that results are
+bit-identical to those of an undivided run."""
 
 
 class Progress:
-    """Runs of ``total`` steps that are cut into pieces, with a report after each.
+    """Progress of runs with ``total`` steps, which are split into pieces, with a report after each.
 
-    An exception in ``report(done, total)`` ends the run. Without a report a run is one piece.
+    An exception in ``report(done, total)`` ends the run. Without a report, a run is not split.
     """
 
     def __init__(self, report: Report | None = None, total: int = 0) -> None:
@@ -39,7 +39,7 @@ class Progress:
         self.done = 0
 
     def pieces(self, steps: int, unit: int = UNIT) -> Iterator[slice]:
-        """Yield the rows of each piece of one run, which end at multiples of ``unit``."""
+        """Yield the rows of each piece of a run. Pieces end at multiples of ``unit``."""
         if self.report is None:
             yield slice(0, steps)
             return
@@ -56,11 +56,12 @@ class Progress:
 
 
 WIDTH = 30
+"""Number of characters of a progress bar."""
 
 
 @contextmanager
 def bar(visible: bool) -> Iterator[StageReport | None]:
-    """Yield a callable (stage, done, total) that draws a bar on the terminal; None if invisible."""
+    """Yield a callable (stage, done, total) that draws a progress bar; None if invisible."""
     if not visible:
         yield None
         return
@@ -82,7 +83,7 @@ def bar(visible: bool) -> Iterator[StageReport | None]:
 
 @contextmanager
 def stage_report(progress: Any) -> Iterator[StageReport | None]:
-    """Yield the report for ``progress``: a bar if True, None if False, or the callable itself."""
+    """Yield a callable for the parameter ``progress``, which is a bool or a callable."""
     if not callable(progress):
         check_flag(progress, "progress")
     with bar(progress is True) as draw:

@@ -1,13 +1,13 @@
-"""Number of threads, parallel execution on threads, and a limit of one BLAS thread.
+"""Parallel execution on threads, and a limit of one BLAS thread.
 
-Threads live for one call, so that nothing conflicts with a fork, a process pool or a thread pool of
-the caller.
+Threads exist only during a call, so that they cannot conflict with forks, process pools or thread
+pools of the caller.
 
 Rounding errors of BLAS and LAPACK depend on their number of threads, which process pools change.
-For matrices of the size of reservoirs, a second BLAS thread gains little, and it stalls on a busy
-machine. All computations therefore use one BLAS thread, and results are bit-identical in any pool,
-on any worker, and on any machine with the same type of CPU. Other threads work on parts that do not
-depend on the number of threads.
+For matrices of the size of reservoirs, a second BLAS thread is hardly faster, and it is slow on a
+busy machine. All computations therefore use one BLAS thread, and other parallel work is split
+independently of the number of threads. Results are thus bit-identical in all pools and workers, and
+on all machines with the same type of CPU.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def thread_count() -> int:
 
 
 def run(task: Callable[[int, int], None], pieces: Sequence[tuple[int, int]]) -> None:
-    """Call ``task(start, stop)`` for every piece, in parallel if there are several."""
+    """Call ``task(start, stop)`` for every piece, on threads if there are several pieces."""
     if len(pieces) == 1:
         task(*pieces[0])
         return
@@ -45,7 +45,7 @@ def run(task: Callable[[int, int], None], pieces: Sequence[tuple[int, int]]) -> 
 
 
 def mapped(function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
-    """Yield the results of a function for each item, in order, on threads if there are several."""
+    """Yield the result of a function for each item, in order; use threads for several items."""
     if len(items) == 1:
         yield function(items[0])
         return
@@ -54,17 +54,17 @@ def mapped(function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any
 
 
 def even_split(count: int, parts: int, start: int = 0) -> list[tuple[int, int]]:
-    """Return contiguous pieces of start … start + count whose lengths differ by at most one."""
+    """Split ``count`` steps from ``start`` into pieces whose lengths differ by at most one."""
     parts = max(1, min(parts, count))
     edges = [start + count * k // parts for k in range(parts + 1)]
     return list(itertools.pairwise(edges))
 
 
 class Lanes:
-    """Statistics that absorb chunks of rows in turn, one thread each, and are merged at the end.
+    """Several statistics that absorb chunks of rows in turn, on threads, and are merged at the end.
 
-    The assignment of rows to lanes is fixed, so that the result does not depend on the number of
-    threads. Without a pool, all work is done by the calling thread.
+    The assignment of chunks to statistics is fixed, so that the result does not depend on the
+    number of threads. Without a pool, the calling thread does all the work.
     """
 
     def __init__(self, empty: Any, count: int, pool: ThreadPoolExecutor | None) -> None:
@@ -73,20 +73,20 @@ class Lanes:
         self._waiting: deque[Future] = deque()
 
     def absorb(self, X: Any, Y: Any) -> None:
-        """Pass rows to the next lane. If it runs on a thread, the rows are copied."""
+        """Pass rows to the next statistic; rows for another thread are copied."""
         lane = next(self._turns)
         total, count = _result(self._lanes[lane]), len(self._lanes)
-        # The calling thread absorbs the first rows of two lanes, so short series start no thread.
+        # The calling thread absorbs the first rows of two lanes: short series need no thread.
         if self._pool is None or (total.rows == 0 and count == 2):
             self._lanes[lane] = total.absorb(X, Y)
             return
-        while len(self._waiting) > thread_count():  # limit the copies of rows in memory
+        while len(self._waiting) > thread_count():  # Limit the number of copies in memory.
             self._waiting.popleft().result()
         self._lanes[lane] = self._pool.submit(total.absorb, X.copy(), Y)
         self._waiting.append(self._lanes[lane])
 
     def merged(self) -> Any:
-        """Return the statistics of all rows, merged pairwise in a fixed order."""
+        """Return the statistic of all rows, merged pairwise in a fixed order."""
         lanes = [lane for lane in map(_result, self._lanes) if lane.rows] or self._lanes[:1]
         while len(lanes) > 1:
             pairs = list(zip(lanes[::2], lanes[1::2], strict=False))
@@ -112,7 +112,7 @@ _here = threading.local()  # users: number of limits that this thread has set
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Limit BLAS to one thread while any thread is in this context; also usable as a decorator."""
+    """Limit BLAS to one thread as long as any thread is in this context (also a decorator)."""
     global _limit
     with _lock:
         if _users == 0:
@@ -141,8 +141,8 @@ def _lift() -> None:
 
 
 def _take_control() -> None:
-    # threadpoolctl lets only one Python thread at a time set limits. This limit is for all threads:
-    # the first thread that enters sets it, and the last one that leaves lifts it.
+    # In threadpoolctl, only one Python thread at a time can set limits. This limit is shared: the
+    # first thread that enters the context sets it, and the last thread that leaves lifts it.
     from threadpoolctl import OpenBLASController
 
     if hasattr(OpenBLASController, "clear_controlling_thread"):
@@ -151,7 +151,7 @@ def _take_control() -> None:
 
 @cache
 def _controller() -> Any:
-    # NumPy and SciPy have separate BLAS libraries, which are detected only if they are loaded.
+    # NumPy and SciPy have separate BLAS libraries, which are detected only after they are loaded.
     import numpy.linalg  # noqa: F401
     import scipy.linalg.blas  # noqa: F401
     from threadpoolctl import ThreadpoolController
@@ -161,7 +161,7 @@ def _controller() -> Any:
 
 def _after_fork() -> None:
     global _lock, _users
-    # After a fork, only the thread that forked exists.
+    # After a fork, only the thread that called fork exists.
     left = _users
     _lock, _users = threading.RLock(), getattr(_here, "users", 0)
     if left and not _users:
@@ -169,7 +169,8 @@ def _after_fork() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    # Forks wait while a limit is being set or lifted, because the child could not know its state.
+    # A fork waits while another thread sets or lifts a limit, because the child process would not
+    # know the state of the limit.
     os.register_at_fork(
         before=lambda: _lock.acquire(),
         after_in_parent=lambda: _lock.release(),

@@ -7,10 +7,10 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 Array = np.ndarray[Any, np.dtype[Any]]
-"""A NumPy array of any floating dtype. ``schema`` reads this annotation."""
+"""A NumPy array of any dtype. ``schema`` uses this annotation to check the fields of files."""
 
 Seed = int | np.random.Generator | None
-"""Seed of a random generator, or None for unpredictable entropy."""
+"""Seed of a random generator; None gives unpredictable numbers."""
 
 # Types of stored fields whose numbers may be complex or not finite, or must be positive.
 ComplexArray = Annotated[Array, "complex"]
@@ -27,12 +27,12 @@ PositiveInt = Annotated[int, "> 0"]
 
 
 class Forecast(NamedTuple):
-    """A forecast with the bounds of its prediction interval, all of the same shape.
+    """A forecast and the bounds of its prediction interval, three arrays of the same shape.
 
     See Also
     --------
-    eigenecho.LinearESN : Network whose ``forecast(interval=)`` returns a Forecast.
-    eigenecho.Forecaster : Its ``predict(interval=)`` returns a Forecast for arrays.
+    eigenecho.LinearESN : ``forecast(interval=)`` returns a Forecast.
+    eigenecho.Forecaster : ``predict(interval=)`` returns a Forecast if y is an array.
 
     Examples
     --------

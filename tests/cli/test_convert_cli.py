@@ -40,7 +40,7 @@ def invoke(*arguments):
 
 def assert_refused(answer, *words):
     assert answer.exit_code == 2, answer.output
-    assert answer.stderr.startswith("eigenecho: ")
+    assert answer.stderr.startswith("Error: ")
     assert answer.stderr.count("\n") == 1
     assert answer.stdout == ""
     for word in words:
@@ -96,12 +96,12 @@ def test_files_are_replaced_only_with_force(source, tmp_path):
     assert out.read_text() == "precious"
     assert invoke(source, "--out", out, "--force").exit_code == 0
     assert ee.load(out).units == N
-    assert_refused(invoke(source, "--out", source, "--force"), "is the source file")
+    assert_refused(invoke(source, "--out", source, "--force"), "is the input file")
 
 
 def test_errors_are_one_line(source, tmp_path, arrays):
     assert_refused(invoke(tmp_path / "nothing.npz"), "There is no file")
-    assert_refused(invoke(source, "--out", tmp_path / "no" / "folder.safetensors"), "no folder")
+    assert_refused(invoke(source, "--out", tmp_path / "no" / "folder.npz"), "does not exist")
     assert_refused(invoke(source, "--lr", "2"), "lr=2.0")
     assert_refused(invoke(source, "--output-to-readout"), "Invalid W_out", "rows")
     wrong = tmp_path / "wrong.npz"

@@ -46,14 +46,14 @@ def test_files_are_replaced_only_with_force(saved, tmp_path):
     (tmp_path / "network.h").write_text("mine")
     result = run(source, tmp_path / "network.c")
     assert result.exit_code == 2
-    assert "network.h exists. Use --force" in result.output
+    assert "network.h already exists. Use --force" in result.output
     assert not (tmp_path / "network.c").exists()
     assert run(source, tmp_path / "network.c", "--force").exit_code == 0
 
 
 @pytest.mark.parametrize(
     ("target", "words"),
-    [("network.py", "ends with .c or .js"), ("2.c", "C identifier"), ("no/n.js", "no folder")],
+    [("network.py", "ends with .c or .js"), ("2.c", "C identifier"), ("no/n.js", "does not exist")],
 )
 def test_errors_are_one_line_and_leave_no_file(saved, tmp_path, target, words):
     _, source = saved
@@ -75,6 +75,6 @@ def test_files_of_other_objects_are_refused(saved, tmp_path):
         value.save(tmp_path / "other.safetensors")
         result = run(tmp_path / "other.safetensors", tmp_path / "network.c")
         assert result.exit_code == 2
-        assert f"the file holds a {kind}, expected a LinearESN or LinearModel." in result.output
+        assert f"contains a {kind}: expected a LinearESN or LinearModel." in result.output
         assert ("save the model" in result.output) == (kind != "DiagonalReservoir")
         assert not (tmp_path / "network.c").exists()

@@ -285,7 +285,7 @@ def test_quiet_prints_nothing(data, tmp_path, monkeypatch):
         (("--target", "walk", "--season", "7,x"), "such as 24,168"),
         (("--target", "walk", "--id", "shop"), "Unknown --id='shop'"),
         (("--target", "walk,sales <b>", "--id", "day"), "--id needs a single --target"),
-        (("--target", "walk", "--id", "day"), "1 rows, which are too few"),
+        (("--target", "walk", "--id", "day"), "too few rows (1)"),
         (("--target", "walk", "--save", "model.bin"), "ends in .safetensors"),
         (("--target", "walk", "--interval", "90"), "interval=90"),
         (("--target", "walk", "--inputs", "sales <b>"), "the table has 0"),

@@ -47,7 +47,7 @@ def refused(answer, *words):
     """Assert a single line on the error stream, no traceback, and exit code 2."""
     assert answer.exit_code == 2, answer.output
     assert answer.stderr.count("\n") == 1
-    assert answer.stderr.startswith("eigenecho: ")
+    assert answer.stderr.startswith("Error: ")
     for word in words:
         assert word in answer.stderr
     return True
@@ -168,7 +168,7 @@ def test_unwritable_output_folder(tmp_path):
     occupied = tmp_path / "file"
     occupied.write_text("not a folder")
     for out in (occupied, occupied / "below"):
-        refused(invoke("--out", out), "cannot write", str(out))
+        refused(invoke("--out", out), "Cannot write", str(out))
 
 
 @pytest.mark.usefixtures("sketched")

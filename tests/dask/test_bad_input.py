@@ -47,13 +47,13 @@ def test_options_that_clusters_do_not_have(params, what):
 
 def test_chunked_columns():
     u = da.from_array(np.hstack([X, X]), chunks=(300, 1))
-    refused(r"X is split into chunks of columns.* X.rechunk\(\{1: -1\}\)", u, cut(Y, 300))
-    refused("y is split into chunks of col", cut(X, 300), da.from_array(Y, chunks=(300, 1)))
+    refused(r"X is chunked along its columns.* X.rechunk\(\{1: -1\}\)", u, cut(Y, 300))
+    refused("y is chunked along its columns", cut(X, 300), da.from_array(Y, chunks=(300, 1)))
 
 
 def test_chunks_of_unknown_sizes():
     u = cut(X, 300)
-    refused("X has chunks of unknown sizes.*compute_chunk_sizes", u[u[:, 0] > 0], cut(Y, 300))
+    refused("X has chunks of unknown size.*compute_chunk_sizes", u[u[:, 0] > 0], cut(Y, 300))
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
@@ -78,21 +78,21 @@ def test_invalid_value_is_reported_with_its_shard_and_row(bad):
 
 def test_inconsistent_series():
     refused("X has 1200 rows and y has 900", cut(X, 300), cut(Y[:900], 300))
-    refused("X has 2 series and y has 1", [cut(X, 300), cut(X, 300)], [cut(Y, 300)])
+    refused("X has 2 series, but y has 1", [cut(X, 300), cut(X, 300)], [cut(Y, 300)])
     refused(r"\(1, 1\) columns in series 1", [delayed(X)] * 2, [delayed(Y), delayed(Y[:, :1])])
     refused("X has 1200 rows and y has 900", [delayed(X)], [delayed(Y[:900])])
     empty = [[delayed(part), delayed(part[:0])] for part in (X, Y)]
-    refused("0 rows in shard 1 of series 1", *empty)
+    refused("no rows in shard 1 of series 1", *empty)
     refused("fewer steps than the 1200 rows", cut(X, 300), cut(Y, 300), estimator=esn(warmup=1200))
 
 
 def test_unsupported_options_on_a_cluster():
-    refused("X is of type ndarray: expected a dask array", X, Y)
-    refused("X is of type str", "series", cut(Y, 300))
-    refused(r"X has shape \(1200,\): .*2-D series", cut(X[:, 0], 300), cut(Y, 300))
+    refused("X: got type ndarray; expected a dask array", X, Y)
+    refused("X: got type str", "series", cut(Y, 300))
+    refused(r"X: got shape \(1200,\); expected shape \(T, D\)", cut(X[:, 0], 300), cut(Y, 300))
     refused("y=None", cut(X, 300))
     refused(r"X=\[\]", [], [])
-    refused("X is of type Delayed", [delayed(X)], [cut(Y, 300)])
+    refused("X: got type Delayed", [delayed(X)], [cut(Y, 300)])
     refused("X=None", None, cut(Y, 300))
     refused("spectrum='data'", cut(X, 300), cut(Y, 300), estimator=esn(spectrum="data"))
     with pytest.raises(ValueError, match="estimator="):
@@ -101,7 +101,7 @@ def test_unsupported_options_on_a_cluster():
         predict("network", cut(X, 300))
     with pytest.raises(ValueError, match=r"X=None"):
         predict(esn().fit(X, Y), None)
-    with pytest.raises(ValueError, match="X is a list of delayed series: expected dask arrays"):
+    with pytest.raises(ValueError, match="X: got a list of delayed series; expected dask arrays"):
         predict(esn().fit(X, Y), [delayed(X)])
     refused("progress=3", cut(X, 300), cut(Y, 300), progress=3)
 
@@ -111,15 +111,15 @@ def test_local_methods_reject_dask_input():
     fitted, model = esn().fit(X, Y), esn()
     reservoir = ee.DiagonalReservoir(9, seed=0)
     for words, call in [
-        (r"X: got dask Array.*eigenecho\.dask", lambda: model.fit(u, y)),
-        (r"y: got dask Array.*Compute it first", lambda: model.fit(X, y)),
-        (r"X: got dask Array", lambda: model.fit([u, u], [y, y])),
-        (r"X: got dask Delayed", lambda: model.fit(delayed(X), Y)),
-        (r"X: got dask Array.*eigenecho\.dask", lambda: fitted.predict(u)),
-        (r"X: got dask Array", lambda: fitted.model_.predict(u)),
-        (r"X: got dask Array", lambda: fitted.score(u, y)),
-        (r"X: got dask Array", lambda: reservoir.fit_transform(u)),
-        (r"X: got dask Array", lambda: ee.search(esn(), {"sr": [0.5, 0.9]}, u, y)),
+        (r"X: got a dask Array.*eigenecho\.dask", lambda: model.fit(u, y)),
+        (r"y: got a dask Array.*Compute it first", lambda: model.fit(X, y)),
+        (r"X: got a dask Array", lambda: model.fit([u, u], [y, y])),
+        (r"X: got a dask Delayed", lambda: model.fit(delayed(X), Y)),
+        (r"X: got a dask Array.*eigenecho\.dask", lambda: fitted.predict(u)),
+        (r"X: got a dask Array", lambda: fitted.model_.predict(u)),
+        (r"X: got a dask Array", lambda: fitted.score(u, y)),
+        (r"X: got a dask Array", lambda: reservoir.fit_transform(u)),
+        (r"X: got a dask Array", lambda: ee.search(esn(), {"sr": [0.5, 0.9]}, u, y)),
     ]:
         with pytest.raises(ValueError, match=words):
             call()
@@ -132,22 +132,24 @@ def test_forecasters_expect_series_as_y():
     rows = pd.DataFrame({"unique_id": "a", "ds": days, "y": Y[:60, 0]})
     frame = dd.from_pandas(rows, npartitions=2)
     forecaster = ee.Forecaster(2, spectrum=ee.spectra.ring(4, sr=0.9))
-    with pytest.raises(ValueError, match=r"y: got dask DataFrame.*eigenecho\.dask"):
+    with pytest.raises(ValueError, match=r"y: got a dask DataFrame.*eigenecho\.dask"):
         forecaster.fit(frame)
     refused(r"y=None.*fit\(forecaster, y=series\)", frame, estimator=forecaster)
     forecaster.fit(rows)
-    with pytest.raises(ValueError, match=r"context: got dask DataFrame"):
+    with pytest.raises(ValueError, match=r"context: got a dask DataFrame"):
         forecaster.predict(context=frame)
-    with pytest.raises(ValueError, match=r"X has columns \['ds', 'y'\]: .*'unique_id', 'ds'"):
+    with pytest.raises(ValueError, match=r"X: got columns \['ds', 'y'\]; .*'unique_id', 'ds'"):
         predict(forecaster, frame[["ds", "y"]])
 
 
 def test_gaps_at_different_rows():
     y = Y.copy()
     y[5, 0] = np.nan
-    refused("gaps at different rows", cut(X, 300), cut(y, 300), estimator=esn(missing="skip"))
+    refused(
+        "missing values in different rows", cut(X, 300), cut(y, 300), estimator=esn(missing="skip")
+    )
     y[:, 0] = np.nan
-    refused("nothing but NaN", cut(X, 300), cut(y, 300), estimator=esn(missing="skip"))
+    refused("contains only NaN", cut(X, 300), cut(y, 300), estimator=esn(missing="skip"))
 
 
 def test_invalid_clients(cluster):
@@ -166,7 +168,7 @@ def test_invalid_clients(cluster):
 def test_workers_with_another_version(client, monkeypatch, version):
     monkeypatch.setattr(client, "run", lambda *_, **__: {"tcp://there": version})
     said = "no eigenecho" if version is None else "eigenecho 0.0.1"
-    refused(f"a worker with {said}, tcp://there", cut(X, 300), cut(Y, 300), client=client)
+    refused(f"The worker tcp://there has {said}", cut(X, 300), cut(Y, 300), client=client)
     with pytest.raises(ValueError, match=said):
         clients.on_client(client, "views")
 
@@ -236,9 +238,9 @@ def test_chunks_of_another_shape_in_predictions():
         predict(plain, declared(np.hstack([X, X]), X)).compute()
     with pytest.raises(ValueError, match=r"y_previous has a chunk of shape \(300, 1\)"):
         predict(closed, cut(X, 300), y_previous=declared(Y[:, :1], Y)).compute()
-    with pytest.raises(ValueError, match=r"have \(2, 0\) columns: expected \(1, 0\)"):
+    with pytest.raises(ValueError, match=r"have \(2, 0\) columns, but.* expects \(1, 0\)"):
         predict(plain, cut(np.hstack([X, X]), 300))
-    with pytest.raises(ValueError, match=r"have \(1, 1\) columns: expected \(1, 2\)"):
+    with pytest.raises(ValueError, match=r"have \(1, 1\) columns, but.* expects \(1, 2\)"):
         predict(closed, cut(X, 300), y_previous=cut(Y[:, :1], 300))
 
 

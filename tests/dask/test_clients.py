@@ -9,7 +9,7 @@ from eigenecho.errors import ClusterError
 def test_lost_connection_is_explained():
     from distributed.comm.core import CommClosedError
 
-    message = "'search' was cancelled, or the scheduler is gone"
+    message = "'search' was cancelled, or the connection to the scheduler was lost"
     with pytest.raises(ClusterError, match=message), clients.explain_errors("search"):
         raise CommClosedError("closed")
 
@@ -29,7 +29,7 @@ def test_other_clients_are_rejected():
     class Client:
         """Class of another library with the same name."""
 
-    with pytest.raises(ValueError, match=r"client.*a dask\.distributed Client"):
+    with pytest.raises(ValueError, match=r"client.*a dask\.distributed\.Client"):
         clients.check_client(Client())
 
 

@@ -213,7 +213,7 @@ def test_experiments(cluster, client, tmp_path):
     words = ["reproduce", "mso", "--quick", "--out", str(tmp_path / "x")]
     done = CliRunner().invoke(app, [*words, "--scheduler", "tcp://127.0.0.1:1"])
     assert done.exit_code == 1
-    assert "cannot connect to the scheduler" in done.output
+    assert "Cannot connect to the scheduler" in done.output
 
 
 def cells(path, experiment):

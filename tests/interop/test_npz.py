@@ -140,7 +140,7 @@ def test_options_override_the_file(tmp_path, network, u):
         ({"bias": np.array(["a"] * N)}, "bias.*real numbers"),
         ({"bias": np.ones(N - 1)}, r"bias.*shape \(30,\)"),
         ({"lr": np.array([0.5, 0.5])}, "lr.*each of 30"),
-        ({"lr": 0.0}, "lr.*]0, 1]"),
+        ({"lr": 0.0}, r"lr.*\(0, 1\]"),
         ({"lr": np.array("fast")}, "lr[=:]"),
         ({"input_to_readout": np.array("no")}, "input_to_readout[=:]"),
         ({"input_to_readout": np.array([True, False])}, "input_to_readout.*True or False"),

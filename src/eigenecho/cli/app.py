@@ -1,4 +1,4 @@
-"""The command line application with all commands."""
+"""The command line application, which contains all commands."""
 
 from __future__ import annotations
 

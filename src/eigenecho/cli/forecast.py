@@ -1,4 +1,4 @@
-"""``eigenecho forecast``: read a table, forecast it, and write a report."""
+"""The command ``eigenecho forecast``, which forecasts a table and writes a report."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ READING = (
     "inputs", "past", "id", "time", "gaps", "last", "sep", "decimal", "thousands", "skip_rows",
     "encoding", "date_format",
 )  # fmt: skip
-"""Options that are arguments of ``read_table``."""
+"""Names of the options that are passed to ``read_table``."""
 
 
 def forecast(
@@ -34,14 +34,14 @@ def forecast(
     data: Annotated[Path, Argument(help="CSV (optionally .gz) or Parquet file with a header.")],
     target: Annotated[str, Option(help="Column to forecast, or several columns: a,b.")],
     horizon: Annotated[int, Option(min=1, help="Number of steps to forecast.")],
-    id: Annotated[str, Option(help="Column that identifies each series, if there are many.")] = "",
+    id: Annotated[str, Option(help="Column that identifies the series.")] = "",
     time: Annotated[str, Option(help="Time column, or none. Default: detected.")] = "",
     inputs: Annotated[
-        str, Option(help="Columns known in advance: a,b. HORIZON future rows must contain them.")
+        str, Option(help="Columns known in advance: a,b. They require HORIZON future rows.")
     ] = "",
-    past: Annotated[str, Option(help="Columns known only up to the present: a,b.")] = "",
+    past: Annotated[str, Option(help="Columns that are not known in advance: a,b.")] = "",
     multivariate: Annotated[
-        bool, Option("--multivariate", help="Use each target as an input for the others.")
+        bool, Option("--multivariate", help="Also use the other targets as inputs.")
     ] = False,
     strategy: Annotated[str, Option(help="direct, recursive, or auto (selected).")] = "auto",
     season: Annotated[str, Option(help="Season lengths in rows: 24,168. Default: detected.")] = "",
@@ -59,14 +59,14 @@ def forecast(
     thousands: Annotated[
         str | None, Option(help="Thousands separator: point, comma, space or apostrophe.")
     ] = None,
-    skip_rows: Annotated[int, Option(min=0, help="Number of lines before the header.")] = 0,
-    encoding: Annotated[str | None, Option(help="Encoding such as cp1252. Default: UTF-8.")] = None,
-    date_format: Annotated[str | None, Option(help="Such as %d/%m/%Y. Default: detected.")] = None,
+    skip_rows: Annotated[int, Option(min=0, help="Number of lines to skip before the header.")] = 0,
+    encoding: Annotated[str | None, Option(help="Such as cp1252. Default: UTF-8.")] = None,
+    date_format: Annotated[str | None, Option(help="Date format, such as %d/%m/%Y.")] = None,
     out: Annotated[
         list[Path] | None,
         Option(
-            help="Report (.html, with ...-predictions.csv next to it) or table of forecasts (.csv "
-            "or .parquet). Give it twice for both. Default: forecast.html."
+            help="Report (.html, with a file ...-predictions.csv) or table of forecasts (.csv or "
+            ".parquet). Use it twice for both. Default: forecast.html."
         ),
     ] = None,
     save: Annotated[Path | None, Option(help="Save the forecaster (.safetensors).")] = None,
@@ -113,9 +113,10 @@ def forecast(
     except (ValueError, OSError) as error:
         raise terminal.fail(error) from None
     except ImportError as error:
-        raise terminal.fail(f"{error}: pip install 'eigenecho[cli]'") from None
+        remedy = "Install the missing package with: pip install 'eigenecho[cli]'."
+        raise terminal.fail(f"{error}. {remedy}") from None
     except KeyboardInterrupt:
-        raise terminal.fail("interrupted: no report was written.", 130) from None
+        raise terminal.fail("Interrupted. No report was written.", 130) from None
     terminal.say(console, f"\n{result.backtest}\n")
     for verdict in verdicts(result.backtest):
         _, sign, colour = MARKS[verdict.word]
@@ -126,23 +127,23 @@ def forecast(
 
 
 def _read_seasons(text: str) -> list[Any] | None:
-    """Return the numbers in --season, or None for the default."""
+    """Return the numbers of the option --season, or None for the default."""
     if not re.fullmatch(r"(\d+(\.\d+)?(,\d+(\.\d+)?)*)?", text):
-        raise ValueError(f"Invalid --season {text!r}: expected rows per season, such as 24,168.")
+        raise ValueError(f"Invalid --season {text!r}: expected numbers of rows, such as 24,168.")
     return [float(part) if "." in part else int(part) for part in text.split(",")] if text else None
 
 
 def _output_files(data: Path, out: list[Path], save: Path | None, force: bool) -> dict[str, Path]:
-    """Return the files to write by their kind, after checking that they can be written."""
+    """Return the output files by their type, after checking that they can be written."""
     files: dict[str, Path] = {}
     for path in [*out, *([] if save is None else [save])]:
         kinds = {"model"} if path is save else {"page", "table"}
         kind = [kind for kind in kinds if path.suffix.lower() in KINDS[kind]]
         if not kind or path.is_dir():
             endings = " or ".join(KINDS[kind][0] for kind in sorted(kinds))
-            raise ValueError(f"{path} must be a file that ends in {endings}.")
+            raise ValueError(f"Invalid output file {path}: expected a name that ends in {endings}.")
         if kind[0] in files:
-            raise ValueError(f"--out names more than one {kind[0]}.")
+            raise ValueError(f"Invalid --out: expected at most one {kind[0]}.")
         files[kind[0]] = path
     if "table" not in files:
         files["table"] = files["page"].with_name(f"{files['page'].stem}-predictions.csv")
@@ -156,16 +157,16 @@ def _output_files(data: Path, out: list[Path], save: Path | None, force: bool) -
 
 
 def _long_names(series: TableSeries) -> dict[str, Any]:
-    """Return the arguments of a forecaster that name the columns of a long frame."""
+    """Return the arguments of ``Forecaster`` with the names of the columns of a long table."""
     if series.id:
         return {"id": series.id, "time": series.time, "target": series.targets[0]}
-    # A wide frame is not long, even if its targets have the default names of long columns.
+    # A wide table is not long, even if its targets have the default names of long columns.
     is_taken = {"unique_id", "ds"} & set(series.targets)
     return dict.fromkeys(("id", "time", "target"), "") if is_taken else {}
 
 
 def _read_arguments(context: Context) -> str:
-    """Return the arguments of ``read_table`` in Python."""
+    """Return the arguments of ``read_table`` as Python code."""
     options = terminal.given_options(context).items()
     arguments = [repr(str(context.params["data"])), repr(context.params["target"])]
     arguments += [f"{p.name}={value!r}" for p, value in options if p.name in READING]
@@ -173,7 +174,7 @@ def _read_arguments(context: Context) -> str:
 
 
 def _describe(console: Console, series: TableSeries) -> None:
-    """Print a description of the series."""
+    """Print the names, number of rows and time range of the series."""
     names = "Read " + ", ".join(map(repr, series.targets))
     names += f" of {len(series.times)} series: up to" if series.id else ":"
     times = max(series.times.values(), key=len)

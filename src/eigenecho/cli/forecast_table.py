@@ -21,15 +21,15 @@ from eigenecho.forecasting.validation import fewest
 from eigenecho.forecasting.views import LONG
 
 BLOCKS, BLOCKS_OF_LONG = 5, 3
-"""Default number of test blocks, in general and for long series. Each block costs a fit."""
+"""Default number of test blocks, in general and for long series. Each block requires a fit."""
 
 
 @dataclass(frozen=True, eq=False)
 class TableForecast:
-    """A fitted forecaster, its backtest, and the forecast.
+    """A fitted forecaster, its backtest and its forecast.
 
-    ``future`` is a long frame with unique_id, step, ds, forecast, lower, upper, and one column for
-    each naive baseline.
+    ``future`` is a long frame with the columns unique_id, step, ds, forecast, lower and upper, and
+    a column for each naive baseline.
     """
 
     series: TableSeries
@@ -47,9 +47,9 @@ def forecast_table(
     interval: float | None = None,
     progress: Callable[[str, int, int], None] = lambda *_: None,
 ) -> TableForecast:
-    """Backtest a forecaster on blocks at the end of a table, then fit it on all rows and predict.
+    """Backtest a forecaster on blocks at the end of a table, then fit it to all rows and predict.
 
-    A block has as many rows as the horizon; see ``blocks_of`` for their default number.
+    Each block has as many rows as the horizon. ``blocks_of`` returns the default number of blocks.
     """
     import pandas
 
@@ -57,9 +57,9 @@ def forecast_table(
     count = blocks_of(series.rows, horizon, blocks)
     if series.inputs and series.ahead < horizon:
         raise ValueError(
-            f"--inputs {','.join(series.inputs)} must be known for {horizon} future rows, but the "
-            f"table has {series.ahead}. Append rows with these columns and an empty "
-            f"{series.targets[0]!r}, or use a shorter --horizon."
+            f"--inputs {','.join(series.inputs)} requires {horizon} future rows, but the table has "
+            f"{series.ahead}. Append rows in which these columns have values and "
+            f"{series.targets[0]!r} is empty, or use a shorter --horizon."
         )
     progress("backtest", 0, count)
     backtest = forecaster.backtest(
@@ -82,32 +82,32 @@ def forecast_table(
 
 
 def blocks_of(rows: int, horizon: int, requested: int | None = None) -> int:
-    """Return the number of blocks to hold out; raise an error if there are too few rows.
+    """Return the number of test blocks, or raise an error if there are too few rows.
 
-    By default, blocks contain at most a third of the rows and leave enough for training.
+    By default, the blocks contain at most a third of the rows and leave enough for training.
     """
-    longest = (rows - fewest(0)) // 3  # The rest has one horizon to test and ``fewest`` rows.
+    longest = (rows - fewest(0)) // 3  # The other rows must suffice for one test block and a fit.
     if horizon > longest:
-        remedy = f"Use --horizon {longest} or a longer series." if longest > 0 else ""
+        remedy = f" Use --horizon {longest} or a longer series." if longest > 0 else ""
         raise ValueError(
-            f"{rows} rows are too few to test, validate and train a forecast of --horizon "
-            f"{horizon}. {remedy}"
+            f"There are too few rows ({rows}) to train, validate and test forecasts with "
+            f"--horizon {horizon}.{remedy}"
         )
-    # Origins are in the second half of the rows, and blocks do not overlap.
+    # The forecast origins are in the second half of the rows, and blocks do not overlap.
     most = max(1, (rows - 1 - horizon - rows // 2) // horizon)
     if requested is None:
         usual = BLOCKS if rows < LONG else BLOCKS_OF_LONG
         return max(1, min(usual, rows // (3 * horizon), most, (rows - fewest(horizon)) // horizon))
     if requested > most:
         raise ValueError(
-            f"--blocks {requested} of {horizon} rows are too many for {rows} rows: they must be in "
-            f"the second half of the data. Use --blocks {most} or a shorter --horizon."
+            f"Invalid --blocks {requested}: at most {most} blocks of {horizon} rows fit into the "
+            f"second half of the {rows} rows. Use --blocks {most} or a shorter --horizon."
         )
     return requested
 
 
 def write_predictions(result: TableForecast, path: Path) -> None:
-    """Write all forecasts as Parquet or, for other file extensions, as CSV."""
+    """Write all forecasts to a Parquet file or, for other file extensions, a CSV file."""
     file, frame = io.BytesIO(), predictions(result)
     if path.suffix.lower() in PARQUET:
         frame.to_parquet(file, index=False)
@@ -117,10 +117,10 @@ def write_predictions(result: TableForecast, path: Path) -> None:
 
 
 def predictions(result: TableForecast) -> Any:
-    """Return the forecasts of held-out rows, with actual values, and of future rows as a frame.
+    """Return the forecasts of the test blocks, with actual values, and of future rows as a frame.
 
-    Columns: the id if there are several series, time, part, steps_ahead, actual, forecast, lower,
-    upper, and one for each naive baseline.
+    The columns are the id if there are several series, time, part, steps_ahead, actual, forecast,
+    lower, upper, and the naive baselines.
     """
     import pandas
 
@@ -148,7 +148,7 @@ def predictions(result: TableForecast) -> Any:
 def times_with_future(series: TableSeries, name: str, horizon: int) -> Any:
     """Return the times of a series with ignored gaps, followed by the times of its forecast.
 
-    The forecast continues by business days, or by the most common step.
+    Future times are business days if all times are weekdays, or continue by the most common step.
     """
     import pandas
 
@@ -164,14 +164,14 @@ def times_with_future(series: TableSeries, name: str, horizon: int) -> Any:
 def write_page(result: TableForecast, out: Path, origin: dict[str, Any]) -> None:
     """Write an HTML report.
 
-    ``origin`` has further variables of the template: the names of the files read and written, the
-    arguments of ``read_table``, the command line, and the seconds that it took.
+    ``origin`` contains further variables of the template: the names of the input and output files,
+    the arguments of ``read_table``, the command line, and its running time in seconds.
     """
     fitted, series, horizon = result.forecaster.fitted_, result.series, result.forecaster.horizon
     means = result.future["forecast"].to_numpy().reshape(-1, horizon)
     values = contents(fitted, means, result.interval, result.backtest) | origin
     if series.is_counted:
-        # The forecaster counts rows; only the table has their times.
+        # The forecaster uses row numbers; only the table contains the times.
         times = times_with_future(series, next(iter(series.times)), horizon)
         first = len(times) - horizon - series.ahead
         ends = [as_text(times[i]) for i in (0, first - 1, first, first + horizon - 1)]

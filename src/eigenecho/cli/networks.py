@@ -1,4 +1,4 @@
-"""``eigenecho convert``, ``reduce`` and ``export``: commands on files of networks."""
+"""The commands ``convert``, ``reduce`` and ``export``, which read files of networks."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def convert(
     source: Annotated[Path, typer.Argument(help="The .npz file.", metavar="MODEL.npz")],
     out: Annotated[
         Path | None,
-        typer.Option(help="Model file. Default: next to the source, as .safetensors."),
+        typer.Option(help="Model file. Default: MODEL.safetensors."),
     ] = None,
     lr: Annotated[
-        float | None, typer.Option(help="Leaking rate. Default: that of the file, or 1.")
+        float | None, typer.Option(help="Leaking rate. Default: the value in the file, or 1.")
     ] = None,
     readout_bias: Annotated[
         bool | None, typer.Option(help="W_out has a row for the bias. Default: inferred.")
@@ -78,16 +78,16 @@ def reduce(
     source: Annotated[Path, typer.Argument(help="The model file.", metavar="MODEL.safetensors")],
     tol: Annotated[float | None, typer.Option(help="Relative error, such as 1e-6.")] = None,
     units: Annotated[
-        int | None, typer.Option(help="Number of modes; with --tol, at most this many.")
+        int | None, typer.Option(help="Number of modes; with --tol, the maximum number.")
     ] = None,
     white: Annotated[
         bool,
         typer.Option(
-            "--white", help="Weigh all inputs equally, even if training statistics are saved."
+            "--white", help="Weight all inputs equally, even if training statistics are saved."
         ),
     ] = False,
     out: Annotated[
-        Path | None, typer.Option(help="Reduced model file. Default: NAME-reduced, next to it.")
+        Path | None, typer.Option(help="Reduced model file. Default: MODEL-reduced.safetensors.")
     ] = None,
     plot: Annotated[
         Path | None, typer.Option(help="Save a figure of singular values and eigenvalues.")
@@ -96,9 +96,10 @@ def reduce(
 ) -> None:
     """Reduce a trained network to fewer modes, and print a certificate of the error.
 
-    For a LinearESN saved with its statistics, the RMS error on the training rows is at most --tol
-    times the standard deviation of y (without a readout bias: the root mean square of y). For
-    other networks, the error of the gain is at most --tol times the largest gain at any frequency.
+    For a LinearESN that was saved with its statistics, the RMS error on the training rows is at
+    most --tol times the standard deviation of y (without a readout bias, times the root mean square
+    of y). For other networks, the error of the gain at each frequency is at most --tol times the
+    largest gain.
     """
     target = source.with_name(f"{source.stem}-reduced{source.suffix}") if out is None else out
     try:
@@ -121,17 +122,20 @@ def reduce(
 def export(
     source: Annotated[Path, typer.Argument(help="The model file.", metavar="MODEL.safetensors")],
     target: Annotated[
-        Path, typer.Argument(help="The file to write, for C also NAME.h.", metavar="NAME.c|NAME.js")
+        Path,
+        typer.Argument(
+            help="The file to write. For C, NAME.h is also written.", metavar="NAME.c|NAME.js"
+        ),
     ],
     dtype: Annotated[
-        str | None, typer.Option(help="float64 or float32. Default: that of the network.")
+        str | None, typer.Option(help="float64 or float32. Default: the dtype of the network.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
 ) -> None:
     """Write a trained network as C99 or JavaScript source code with a self-test.
 
-    If a C compiler (for JavaScript, node) is installed, the self-test is run, and the largest
-    difference from a reference in Python is printed. If it is 0, the results are bit-identical.
+    If a C compiler (or node, for JavaScript) is installed, the self-test is run, and the largest
+    difference from the reference in Python is printed. It is 0 if the results are bit-identical.
     """
     try:
         for suffix in FORMATS.get(target.suffix, ()):
@@ -143,17 +147,17 @@ def export(
 
 
 def load_network(source: Path) -> Any:
-    """Return the network in a file, or raise if the file holds something else."""
+    """Return the network in a file, or raise if the file contains another object."""
     loaded = load(source)
     if isinstance(loaded, LinearESN | LinearModel):
         return loaded
     kind = type(loaded).__name__
     remedy = f" In Python, save the model of the {kind}." if hasattr(loaded, "model") else ""
-    raise ValueError(f"the file holds a {kind}, expected a LinearESN or LinearModel.{remedy}")
+    raise ValueError(f"{source} contains a {kind}: expected a LinearESN or LinearModel.{remedy}")
 
 
 def certificate_table(certificate: Certificate | Reduction) -> Table:
-    """Return the lines of a certificate as a table without a frame."""
+    """Return a certificate as a table without a frame."""
     columns = (Column(style="bold", no_wrap=True), Column())
     table = Table(*columns, box=None, show_header=False, title="Certificate", title_justify="left")
     for line in str(certificate).splitlines():

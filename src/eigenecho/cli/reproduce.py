@@ -1,4 +1,4 @@
-"""``eigenecho reproduce``: run experiments, write the report, and print a summary."""
+"""The command ``eigenecho reproduce``, which runs experiments and writes a report."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def reproduce(
         int | None, typer.Option(min=1, help="Number of processes. Default: one per core.")
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Number of seeds. Default: that of each experiment.")
+        int | None, typer.Option(min=1, help="Number of seeds. Default: depends on the experiment.")
     ] = None,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Delete the stored results of these experiments first.")
+        bool, typer.Option("--fresh", help="First delete the stored results of these experiments.")
     ] = False,
     scheduler: Annotated[
         str | None,
-        typer.Option(help="Address of a Dask scheduler; its workers replace local processes."),
+        typer.Option(help="Address of a Dask scheduler. Its workers replace local processes."),
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="List all experiments.")] = False,
 ) -> None:
@@ -79,22 +79,22 @@ def reproduce(
             path = report.write(parts, folder, quick, command, perf_counter() - start)
     except OSError as error:
         raise fail(
-            f"cannot write to {folder}: {error.strerror or error}. Finished runs are stored."
+            f"Cannot write to {folder}: {error.strerror or error}. Finished runs are stored."
         ) from None
     except (ValueError, StoreError) as error:
         raise fail(error) from None
     except CellError as error:
         raise fail(error, 1) from None
     except KeyboardInterrupt:
-        kept = f"finished runs are stored in {folder / STORE}"
-        raise fail(f"interrupted: {kept}. Continue with\n  {command}", 130) from None
+        stored = f"Finished runs are stored in {folder / STORE}"
+        raise fail(f"Interrupted. {stored}. To continue, run:\n  {command}", 130) from None
     console.print(summary_table(parts), claim_table(parts))
     duration = format_duration(perf_counter() - start)
-    say(console, f"\nFinished in {duration}. The report:\n  {path}")
+    say(console, f"\nFinished in {duration}. Report:\n  {path}")
 
 
 def connect(scheduler: str | None) -> AbstractContextManager[Any]:
-    """Return a client of the cluster at an address, or a null context without an address."""
+    """Return a client of the scheduler at an address, or an empty context for None."""
     if scheduler is None:
         return nullcontext()
     try:
@@ -102,7 +102,7 @@ def connect(scheduler: str | None) -> AbstractContextManager[Any]:
 
         return Client(scheduler, timeout=10, set_as_default=False)
     except (ImportError, OSError, ValueError) as error:
-        raise CellError(f"cannot connect to the scheduler at {scheduler}: {error}") from None
+        raise CellError(f"Cannot connect to the scheduler at {scheduler}: {error}") from None
 
 
 def experiment_table() -> Table:
@@ -114,7 +114,7 @@ def experiment_table() -> Table:
 
 
 def summary_table(parts: Sequence[report.FinishedExperiment]) -> Table:
-    """Return a table of finished experiments, their cost and their key results."""
+    """Return a table of finished experiments with their running times and key results."""
     table = Table(
         Column("experiment", no_wrap=True),
         Column("runs", justify="right"),
@@ -122,7 +122,7 @@ def summary_table(parts: Sequence[report.FinishedExperiment]) -> Table:
         "key result",
         title="Experiments",
         title_justify="left",
-        caption="Times are sums over all runs, each on one core.",
+        caption="The time is the sum over all runs, each on one core.",
     )
     for part in parts:
         duration = format_duration(part.seconds)
@@ -131,7 +131,7 @@ def summary_table(parts: Sequence[report.FinishedExperiment]) -> Table:
 
 
 def claim_table(parts: Sequence[report.FinishedExperiment]) -> Table:
-    """Return a table of verdicts on the paper's claims."""
+    """Return a table of the claims of the paper and their verdicts."""
     verdict = Column("verdict", no_wrap=True)
     table = Table("claim", verdict, title="Claims", title_justify="left")
     for _, claim in report.list_claims(parts):

@@ -1,4 +1,4 @@
-"""Output of commands: checks of files before any work, lines, warnings, progress and errors."""
+"""Output of the commands: checks of output files, warnings, errors and progress."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from rich import progress as rich
 from rich.console import Console
 
 INTERVAL = 10.0
-"""Seconds between two progress lines of one part."""
+"""Time between two progress lines of a part, in seconds."""
 
 
 def fail(message: object, code: int = 2) -> typer.Exit:
-    """Print one line on the error stream, and return the exit to raise."""
-    typer.echo(f"eigenecho: {message}", err=True)
+    """Print an error message to stderr, and return the exception that ends the command."""
+    typer.echo(f"Error: {message}", err=True)
     return typer.Exit(code)
 
 
 def given_options(context: typer.Context) -> dict[Any, Any]:
-    """Return the parameters of a command whose values differ from their defaults, with values."""
+    """Return the parameters of a command that differ from their defaults, and their values."""
     values = {parameter: context.params[parameter.name] for parameter in context.command.params}
     return {p: value for p, value in values.items() if value not in (p.default, None, (), [])}
 
 
 def command_line(context: typer.Context, *hidden: str) -> str:
-    """Return the command line that gives the same result, without hidden options."""
+    """Return the command line of a command, without ``hidden`` options."""
     words = ["eigenecho", context.command.name or ""]
     for parameter, value in given_options(context).items():
         option = [] if parameter.param_type_name == "argument" else parameter.opts[:1]
@@ -43,30 +43,30 @@ def command_line(context: typer.Context, *hidden: str) -> str:
 
 
 def make_writable(folder: Path) -> None:
-    """Create a folder if necessary, and check that files can be written to it."""
+    """Create a folder if necessary, and raise OSError unless files can be written to it."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=folder):
         pass
 
 
 def check_target(path: Path, source: Path, force: bool) -> None:
-    """Raise OSError unless a file can be written, and would not replace the source."""
+    """Raise OSError if a file cannot be written, or would replace another file."""
     if path.resolve() == source.resolve():
-        raise FileExistsError(f"{path} is the source file. Choose another name.")
+        raise FileExistsError(f"The output file {path} is the input file. Choose another name.")
     if path.exists() and not force:
-        raise FileExistsError(f"{path} exists. Use --force to replace it.")
+        raise FileExistsError(f"The file {path} already exists. Use --force to replace it.")
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"cannot write {path}: there is no folder {path.parent}.")
+        raise FileNotFoundError(f"Cannot write {path}: the folder {path.parent} does not exist.")
 
 
 def say(console: Console, line: object) -> None:
-    """Print a line without wrapping, so that paths can be copied."""
+    """Print a line without line breaks, so that paths can be copied."""
     console.print(str(line), soft_wrap=True, highlight=False, markup=False)
 
 
 @contextmanager
 def print_warnings(console: Console) -> Iterator[None]:
-    """Print each warning once at the end, without a line of code, even after an error."""
+    """Print each warning once at the end, even after an error, and without a line of code."""
     with warnings.catch_warnings(record=True) as caught:
         try:
             yield
@@ -80,9 +80,9 @@ def print_warnings(console: Console) -> Iterator[None]:
 
 @contextmanager
 def progress(console: Console, totals: dict[str, int], unit: str = "run") -> Iterator[Any]:
-    """Yield a function that shows progress; ``totals`` has the number of units of each part.
+    """Yield a function that displays progress; ``totals`` has the number of units of each part.
 
-    It is called with the name of a part, the number of finished units, and the total.
+    Its arguments are the name of a part, the number of finished units, and the total number.
     """
     if not console.is_terminal:
         yield ProgressLines(console, unit)
@@ -94,7 +94,7 @@ def progress(console: Console, totals: dict[str, int], unit: str = "run") -> Ite
         rich.TimeRemainingColumn(),
         rich.TextColumn("left"),
     )
-    # Units of one part differ in cost, so the speed is an average over the whole run.
+    # Units differ in cost, so the estimated speed is an average over the whole run.
     with rich.Progress(*columns, console=console, speed_estimate_period=3600) as bars:
         tasks = {name: bars.add_task(name, total=total) for name, total in totals.items()}
         started: set[str] = set()
@@ -102,7 +102,7 @@ def progress(console: Console, totals: dict[str, int], unit: str = "run") -> Ite
         def update(name: str, done: int, total: int) -> None:
             if name in started:
                 bars.update(tasks[name], completed=done)
-            else:  # Units that were stored before are ignored in the speed.
+            else:  # Units of earlier runs do not count in the estimated speed.
                 started.add(name)
                 bars.reset(tasks[name], completed=done, total=total)
 
@@ -110,7 +110,7 @@ def progress(console: Console, totals: dict[str, int], unit: str = "run") -> Ite
 
 
 class ProgressLines:
-    """Progress as text: one line when a part starts, one when it ends, and some in between."""
+    """Progress as lines of text, for output that is not a terminal."""
 
     def __init__(self, console: Console, unit: str = "run") -> None:
         self.console = console
@@ -118,7 +118,7 @@ class ProgressLines:
         self.printed: dict[str, float] = {}
 
     def __call__(self, name: str, done: int, total: int) -> None:
-        """Print a line if it is due."""
+        """Print a line when a part starts or ends, and every ``INTERVAL`` seconds."""
         now = monotonic()
         if name not in self.printed:
             stored = f", {done} already stored" if done else ""

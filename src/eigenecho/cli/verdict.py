@@ -1,4 +1,4 @@
-"""Compare a forecast with naive baselines on the held-out blocks."""
+"""Comparison of a forecast with naive baselines on the test blocks."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from eigenecho.forecasting.backtest import Backtest
 from eigenecho.types import Array
 
 CONFIDENCE, ENOUGH = 0.95, 3
-"""Confidence of the t-test, and the number of blocks that it requires."""
+"""Confidence level of the t-test, and smallest number of blocks for which it is used."""
 
 MARGIN = 0.02
-"""Relative decrease of the error that counts as better."""
+"""Smallest relative decrease of the error that counts as an improvement."""
 
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
-"""Errors below this share of the largest value are rounding errors and count as zero."""
+"""Errors below this fraction of the largest value are rounding errors and count as zero."""
 
 MARKS = {
     "beats": ("holds", "✓", "blue"),
     "does not clearly beat": ("holds-in-part", "◐", "yellow"),
     "does not beat": ("does-not-hold", "✗", "red"),
 }
-"""CSS class and sign of each verdict, and its colour in a terminal."""
+"""CSS class, sign and terminal colour of each verdict."""
 
 WORDS = {"mae": "mean absolute error", "mase": "mean absolute scaled error"}
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The comparison with one baseline; ``word`` is a key of ``MARKS``.
+    """A comparison of the forecast with one baseline; ``word`` is a key of ``MARKS``.
 
-    ``change`` is the relative change of the error: −0.3 means 30% lower than the baseline, and ∞
-    means that only the baseline has no error.
+    ``change`` is the relative difference of the errors. It is −0.3 if the error of the forecast is
+    30% lower than that of the baseline, and ∞ if only the error of the baseline is zero.
     """
 
     rival: str
@@ -47,7 +47,7 @@ class Verdict:
 
     @property
     def measured(self) -> str:
-        """The change of the error and the number of wins, as text."""
+        """The change of the error and the number of blocks with a lower error, as text."""
         size = f"{abs(self.change):.0%} {'lower' if self.change < 0 else 'higher'}"
         if self.change == np.inf:
             size = "above zero, while that of the baseline is zero"
@@ -64,7 +64,7 @@ class Verdict:
 
 
 def block_errors(backtest: Backtest) -> Any:
-    """Return the mean error of each method in each block; scaled errors for several series."""
+    """Return the mean (scaled) error of each method in each block."""
     rows = backtest.errors
     errors = rows[backtest.methods].sub(rows["y"], axis=0).abs()
     largest = rows["y"].abs().groupby(rows["unique_id"]).transform("max")
@@ -79,7 +79,7 @@ def block_errors(backtest: Backtest) -> Any:
 
 
 def verdicts(backtest: Backtest) -> list[Verdict]:
-    """Return one verdict for each baseline, the best baseline first."""
+    """Return a verdict for each baseline, starting with the best baseline."""
     errors = block_errors(backtest)
     rivals = [name for name in backtest.methods if name != "forecast"]
     rivals.sort(key=lambda name: backtest.summary.loc[name, backtest.measure])
@@ -90,8 +90,8 @@ def verdicts(backtest: Backtest) -> list[Verdict]:
 def verdict(ours: Array, theirs: Array, rival: str, measure: str = WORDS["mae"]) -> Verdict:
     """Compare the errors of blocks by a one-sided t-test on the logarithms of their ratios.
 
-    Blocks do not overlap, so they are nearly independent; a series without structure passes in
-    about one case in twenty.
+    Blocks do not overlap, so they are nearly independent. For a series without structure, about
+    one forecast in twenty is judged better than a baseline.
     """
     error, rivals = float(ours.mean()), float(theirs.mean())
     change = error / rivals - 1 if rivals > 0 else (np.inf if error > 0 else 0.0)
@@ -103,7 +103,7 @@ def verdict(ours: Array, theirs: Array, rival: str, measure: str = WORDS["mae"])
 
 
 def _upper_bound(ours: Array, theirs: Array) -> float:
-    """Return the upper confidence bound of the mean log ratio."""
+    """Return the upper confidence bound of the mean logarithm of the ratio of errors."""
     tiny = np.finfo(np.float64).tiny
     ratios = np.log(np.maximum(ours, tiny)) - np.log(np.maximum(theirs, tiny))
     deviation = ratios.std(ddof=1) / np.sqrt(len(ratios))

@@ -6,9 +6,9 @@
     fit(forecaster, y=y)    # long frames in partitions
     predict(esn, X)         # a lazy dask array
 
-Statistics of chunks are merged in a tree that depends on the chunks alone, so the result is
+Statistics of chunks are merged in a tree that depends only on the chunks, so results are
 bit-identical for any number of workers, even if workers die. The page "On a cluster" of the
-documentation describes what is sent between machines, and what happens if a worker dies.
+documentation describes which data are sent between machines, and what happens if a worker dies.
 """
 
 from eigenecho.dask.fitting import fit

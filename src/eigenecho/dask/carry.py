@@ -1,13 +1,13 @@
-"""States at the start of shards that continue a series.
+"""States at the start of shards that are not the first shard of their series.
 
-A reservoir that settles within K steps has forgotten all but the last K rows. In ``fit``, these
-rows, the halo of a shard, are processed first, unless that would be more work than the shards
-themselves. Otherwise, and in ``predict``, states are carried from shard to shard. A diagonal
-reservoir is linear in its initial state, so its shards run in parallel from zero, and
+If a reservoir settles within K steps, its state depends only on the last K rows. In ``fit``, each
+shard first processes these rows, its halo, unless the halos have more rows than the shards.
+Otherwise, and in ``predict``, states are carried from shard to shard. The states of a diagonal
+reservoir depend linearly on the initial state, so its shards run in parallel from zero, and
 
-    r_{i+1} = λ^{T_i} r_i + e_i,   e_i the final state of shard i when it starts from zero.
+    r_{i+1} = λ^{T_i} r_i + e_i,   where e_i is the final state of shard i after a start from zero.
 
-Other reservoirs process the shards in temporal order. Both are exact up to rounding.
+Other reservoirs process the shards in temporal order. Both methods are exact up to rounding.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from eigenecho.types import Array
 
 
 def halo_length(reservoir: Reservoir, shards: Sequence[Shard]) -> int | None:
-    """Return the number of rows of a halo, or None if states are carried instead.
+    """Return the number of rows of a halo, or None if states are carried instead of using halos.
 
-    States are carried if all halos together would have more rows than the series.
+    States are carried if the halos would have more rows than the series.
     """
     steps = settling_steps(reservoir.form)
     cuts = sum(shard.continues for shard in shards)
@@ -48,10 +48,10 @@ def carry_states(
     shards: Sequence[Shard],
     end_state: Callable[[int, Any], Any],
 ) -> list[Any]:
-    """Return a task for the state at the start of each shard, None for a state of zero.
+    """Return a task for the state at the start of each shard, or None for a state of zero.
 
     ``end_state(i, start)`` returns a task for the state after shard i, where ``start`` is the task
-    for the state before it, or None for zero.
+    for the state before this shard, or None for a state of zero.
     """
     form, steps = reservoir.form, settling_steps(reservoir.form)
     diagonal = isinstance(form, DiagonalForm)
@@ -68,7 +68,7 @@ def carry_states(
 
 
 def final_state(reservoir: Reservoir, drive: Array, start: Array | None) -> Array:
-    """Return the state (N,) after a drive (T, D), starting from zero by default."""
+    """Return the state (N,) after a drive (T, D); the default start is zero."""
     if start is not None:
         return reservoir.last_state(drive, np.array(start))
     steps = settling_steps(reservoir.form)
@@ -77,9 +77,9 @@ def final_state(reservoir: Reservoir, drive: Array, start: Array | None) -> Arra
 
 
 def add_decayed(form: DiagonalForm, end: Array, start: Array, steps: int) -> Array:
-    """Return λ^steps start + end, in the real layout (N,) of states.
+    """Return λ^steps start + end as real numbers (N,).
 
-    The power is computed in extended precision, since it multiplies the rounding error of λ.
+    The power is computed in extended precision because it multiplies the rounding error of λ.
     """
     n = form.real.size
     modes = np.concatenate([form.real, form.re.astype(np.clongdouble) + 1j * form.im])

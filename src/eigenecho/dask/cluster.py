@@ -1,4 +1,4 @@
-"""Named tasks, trees of merges, and their computation on a cluster."""
+"""Tasks on a cluster, and their computation."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eigenecho.clients import allow_large_graphs, check_client, release, wait_for
+from eigenecho.errors import missing_package
+from eigenecho.progress import StageReport
 
 try:
     from dask.delayed import Delayed, delayed
@@ -16,26 +18,24 @@ try:
 
     import dask
 except ImportError as error:
-    raise ImportError("this needs dask: pip install 'eigenecho[dask]'") from error
-
-Report = Callable[[str, int, int], object]
+    raise missing_package("eigenecho.dask", "dask") from error
 
 
 @dataclass(frozen=True, eq=False)
 class Cluster:
     """The workers of a client or, without a client, Dask's scheduler in this process.
 
-    ``report(stage, done, total)`` is called as shards are finished.
+    ``report(stage, done, total)`` is called when a shard is finished.
     """
 
     client: Client | None
-    report: Report | None = None
+    report: StageReport | None = None
     _numbers: Iterator[int] = field(default_factory=itertools.count, repr=False)
     _name: int = field(default_factory=lambda: uuid.uuid4().int, repr=False)
 
     @classmethod
-    def of(cls, client: Any, report: Report | None = None) -> Cluster:
-        """Return the cluster of a client; the default is the current client, if any."""
+    def of(cls, client: Any, report: StageReport | None = None) -> Cluster:
+        """Return the cluster of a client, by default of the current client, if there is one."""
         if client is None:
             try:
                 client = get_client()
@@ -45,15 +45,15 @@ class Cluster:
         return cls(client, report)
 
     def value(self, name: str, value: Any) -> Delayed:
-        """Return a task for a value that is sent once to each worker that needs it."""
+        """Return a task for a value, which is sent at most once to each worker."""
         return delayed(value, name="-".join(map(str, self._key(name))), traverse=False)
 
     def task(self, name: str, function: Callable[..., Any], *arguments: Any) -> Delayed:
-        """Return a task for a function call; the dashboard shows its name."""
+        """Return a task for a function call; the dashboard displays its name."""
         return delayed(function, pure=False)(*arguments, dask_key_name=self._key(name))
 
     def tree(self, parts: Sequence[Delayed], merge: Callable[[Any, Any], Any]) -> Delayed:
-        """Return a task that merges neighbours pairwise until a single result remains."""
+        """Return a task that merges neighbouring results pairwise until one result remains."""
         level = list(parts)
         while len(level) > 1:
             pairs = zip(level[::2], level[1::2], strict=False)
@@ -62,7 +62,7 @@ class Cluster:
         return level[0]
 
     def compute(self, stage: str, root: Delayed, leaves: Sequence[Delayed] = ()) -> Any:
-        """Return the result of a task; progress is the number of finished ``leaves``."""
+        """Compute the result of a task; report the number of finished ``leaves`` as progress."""
         if self.client is None:
             return dask.compute(root)[0]
         counted = leaves if self.report is not None else ()
@@ -82,7 +82,7 @@ class Cluster:
         return f"{name}-{self._name}", next(self._numbers)
 
 
-def _report_progress(report: Report, stage: str, ticks: Sequence[Any], loop: Any) -> None:
+def _report_progress(report: StageReport, stage: str, ticks: Sequence[Any], loop: Any) -> None:
     report(stage, 0, len(ticks))
     for done, future in enumerate(as_completed(ticks, loop=loop), 1):
         if future.status != "finished":  # the result of the root task says why
@@ -91,4 +91,4 @@ def _report_progress(report: Report, stage: str, ticks: Sequence[Any], loop: Any
 
 
 def _discard(_: Any) -> None:
-    """Return nothing, so that the client can wait for a task without keeping its result."""
+    """Return None, so that the client can wait for a task without storing its result."""

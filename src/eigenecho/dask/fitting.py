@@ -1,4 +1,4 @@
-"""Fit estimators on a cluster."""
+"""Fits on a cluster."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any, TypeVar
 import numpy as np
 
 from eigenecho.dask.carry import halo_length
-from eigenecho.dask.cluster import Cluster, Report
+from eigenecho.dask.cluster import Cluster
 from eigenecho.dask.panels import fit_panel
 from eigenecho.dask.sharded_problem import Rows, ShardedProblem
-from eigenecho.dask.shards import RowChecks, Shard, ShardSummary, split_series, validate_shards
+from eigenecho.dask.shards import Shard, ShardSummary, split_series, validate_shards
 from eigenecho.errors import bad_argument
 from eigenecho.estimators import Forecaster, LinearESN
 from eigenecho.estimators.fitted import fit_network
 from eigenecho.estimators.validation import all_or_nothing, gap_options, target_kind
-from eigenecho.progress import stage_report
+from eigenecho.progress import StageReport, stage_report
 from eigenecho.reservoir import DrawnReservoir
 from eigenecho.scaling import Spread
 from eigenecho.training import Settings, check_warmup
@@ -29,37 +29,41 @@ Estimator = TypeVar("Estimator", LinearESN, Forecaster)
 def fit(
     estimator: Estimator, X: Any = None, y: Any = None, *, client: Any = None, progress: Any = False
 ) -> Estimator:
-    """Fit an estimator on a cluster. Up to rounding, the result equals that of its ``fit``.
+    """Fit an estimator on a cluster.
+
+    Up to rounding errors, the result is the same as that of the estimator's method ``fit``.
 
     Parameters
     ----------
     estimator : LinearESN or Forecaster
-        Fitted in place, and unchanged if the fit fails.
+        It is fitted in place, and unchanged if the fit fails.
     X, y : for a LinearESN
-        Dask arrays (T, D), chunked along time, are one long series. A list of them, or an array
-        (series, T, D), is several series. A list of delayed arrays is several series too, each of
-        which a worker reads as a whole. X may be None for a generator with ``feedback``.
+        One series is a dask array (T, D) that is chunked along time. Several series are a list of
+        such arrays, an array (series, T, D), or a list of delayed arrays, each of which is read by
+        one worker. X may be None for a generator with ``feedback``.
     X, y : for a Forecaster
-        y is the series and X its further columns, or None: long frames of dask.dataframe, or lists
-        of delayed pandas frames. A series may be spread over partitions. The rows are sent to the
-        client, since a forecaster stores them; candidates are compared and trained on the workers.
+        y contains the series, and X the further columns or None. Both are long frames of
+        dask.dataframe or lists of delayed pandas frames, and a series may extend over several
+        partitions. All rows are sent to the client, because a forecaster stores them. Candidates
+        are compared and trained on the workers.
     client : distributed.Client, optional
-        By default the current client or, if there is none, Dask's scheduler in this process.
+        By default, the current client or, if there is none, Dask's scheduler in this process.
     progress : bool, or callable (step, done, total)
-        True draws a progress bar for each step. A callable is called as shards are finished; an
-        exception that it raises ends the fit, and no task is left on the cluster.
+        True draws a progress bar for each step. A callable is called when shards are finished. If
+        it raises an exception, the fit ends and its tasks are removed from the cluster.
 
     Returns
     -------
-    estimator
+    LinearESN or Forecaster
+        The fitted estimator.
 
     Notes
     -----
-    Workers read the data where they compute on them: once to validate them, once for statistics,
-    and once for each round of refinement. X.persist() keeps the data in the workers' memory.
+    Workers read the data once for validation, once for statistics, and once for each round of
+    refinement. ``X.persist()`` keeps the data in the memory of the workers.
 
-    ``spectrum="data"`` and targets with gaps at different rows are not supported, and raise an
-    error.
+    ``spectrum="data"``, and targets whose columns have missing values in different rows, are not
+    supported and raise an error.
     """
     if not isinstance(estimator, (LinearESN, Forecaster)):
         raise bad_argument("estimator", estimator, "a LinearESN or a Forecaster")
@@ -71,7 +75,7 @@ def fit(
     return estimator
 
 
-def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: Report | None) -> None:
+def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: StageReport | None) -> None:
     settings = Settings.of(esn.get_params(deep=False))
     if settings.has_features or settings.ridge == "loop":
         got = "features or a delay line" if settings.has_features else "ridge='loop'"
@@ -87,11 +91,11 @@ def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: Report | N
     drawn: DrawnReservoir | None = None
     halo: int | None = 0
     if shards[0].columns is not None:
-        # The length of halos must be known before the first pass, which collects them.
+        # The first pass collects the halos, so their length is computed before.
         drawn = settings.draw(*shards[0].columns, esn.seed)
         halo = halo_length(drawn.reservoir, shards)
     dtype, tail = np.dtype(esn.dtype), max(halo or 0, 1)
-    summaries = validate_shards(cluster, shards, RowChecks(dtype, gaps, settings.warmup, tail))
+    summaries = validate_shards(cluster, shards, dtype, gaps, settings.warmup, tail)
     shards = [replace(s, count=summary.rows) for s, summary in zip(shards, summaries, strict=True)]
     D_in, D_out = summaries[0].columns
     if drawn is None:
@@ -127,7 +131,7 @@ def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: Report | N
         target=target_kind(*([np.concatenate(parts)] for parts in heads)),
     )
     esn.n_features_in_ = D_in
-    esn.__dict__.pop("feature_names_in_", None)  # dask arrays have no column names
+    esn.__dict__.pop("feature_names_in_", None)  # Dask arrays have no column names.
     fitted.attach_to(esn)
     fitted.warn_if_few_rows()
 
@@ -135,7 +139,7 @@ def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: Report | N
 def _halos(
     shards: Sequence[Shard], summaries: Sequence[ShardSummary], length: int
 ) -> list[Rows | None]:
-    """Return the last ``length`` rows before each shard, from as many shards as necessary."""
+    """Return the last ``length`` rows before each shard, which can come from several shards."""
     halos: list[Rows | None] = [None]
     for shard, before in zip(shards[1:], summaries, strict=False):
         halo = None

@@ -1,4 +1,4 @@
-"""Forecasters on panels in partitions: long frames whose series may be spread over partitions."""
+"""Fits and forecasts of panels in partitions; a series may extend over several partitions."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from typing import Any
 from dask.delayed import Delayed, delayed
 
 from eigenecho.dask.cluster import Cluster
-from eigenecho.errors import bad_argument
+from eigenecho.errors import Words, bad_argument
 from eigenecho.estimators import Forecaster
 
 PARTITIONS = "a long frame of dask.dataframe, or a list of delayed pandas frames"
 
 
 def fit_panel(forecaster: Forecaster, X: Any, y: Any, cluster: Cluster) -> None:
-    """Fit a forecaster to a panel in partitions; candidates are trained on the workers."""
+    """Fit a forecaster to a panel in partitions, and train its candidates on the workers."""
     if y is None:
-        remedy = "Pass them as y: fit(forecaster, y=series), or fit(forecaster, X, series)."
-        raise bad_argument("y", None, "the series of a Forecaster", remedy)
+        remedy = "Use fit(forecaster, y=series) or fit(forecaster, X, series)."
+        raise bad_argument("y", None, "the series to forecast", remedy)
     columns = None if X is None else _collect(X, "X", cluster)
     forecaster.fit(_collect(y, "y", cluster), columns, client=cluster.client)
 
 
 def predict_panel(forecaster: Forecaster, context: Any, horizon: int | None) -> Any:
-    """Return a lazy frame of forecasts for the series of a context, by default those of the fit.
+    """Return a lazy frame of forecasts for the series of a context, by default the fitted series.
 
-    All rows of a series are moved to one partition first.
+    First, all rows of each series are moved to the same partition.
     """
     import dask.dataframe as dd
     import pandas
@@ -37,7 +37,8 @@ def predict_panel(forecaster: Forecaster, context: Any, horizon: int | None) -> 
         frame = dd.from_delayed(_parts(context, "X"))
     names = [forecaster.id, forecaster.time]
     if not {*names} <= {*frame.columns}:
-        raise ValueError(f"X has columns {list(frame.columns)}: expected at least {names}.")
+        got = Words(f"columns {list(frame.columns)}")
+        raise bad_argument("X", got, f"at least the columns {names}")
     parts = frame.shuffle(forecaster.id, shuffle_method="tasks").to_delayed()
     shared = delayed(forecaster, traverse=False)
     forecasts = [delayed(_forecast)(part, shared, horizon, names) for part in parts]
@@ -47,25 +48,25 @@ def predict_panel(forecaster: Forecaster, context: Any, horizon: int | None) -> 
 
 
 def _parts(frame: Any, name: str) -> list[Delayed]:
-    """Return the partitions of a frame."""
+    """Return the partitions of a frame as delayed frames."""
     import dask.dataframe as dd
 
     if isinstance(frame, dd.DataFrame):
         return list(frame.to_delayed())
     if isinstance(frame, (list, tuple)) and frame:
         return list(map(delayed, frame))
-    raise ValueError(f"{name} is of type {type(frame).__name__}: expected {PARTITIONS}.")
+    raise bad_argument(name, Words(f"type {type(frame).__name__}"), PARTITIONS)
 
 
 def _collect(frame: Any, name: str, cluster: Cluster) -> Any:
-    """Return all partitions of a frame as one pandas frame, in this process."""
+    """Load all partitions of a frame as one pandas frame in this process."""
     import pandas
 
     frames = cluster.compute("read", cluster.task("read", list, _parts(frame, name)))
     for part in frames:
         if not hasattr(part, "iloc"):
-            of = type(part).__name__
-            raise ValueError(f"{name} has partitions of type {of}: expected {PARTITIONS}.")
+            got = Words(f"partitions of type {type(part).__name__}")
+            raise bad_argument(name, got, PARTITIONS)
     return pandas.concat(frames, ignore_index=True)
 
 

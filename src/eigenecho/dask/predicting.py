@@ -1,4 +1,4 @@
-"""Predict on a cluster: lazy arrays and frames, computed where the rows are."""
+"""Predictions on a cluster: lazy arrays and frames."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from eigenecho.dask.carry import carry_states, final_state
 from eigenecho.dask.cluster import Cluster
 from eigenecho.dask.panels import predict_panel
 from eigenecho.dask.shards import Shard, split_series
-from eigenecho.errors import bad_argument
+from eigenecho.errors import Words, bad_argument
 from eigenecho.estimators import Forecaster, LinearESN
 from eigenecho.model import LinearModel, State
 from eigenecho.model.predict import run
@@ -25,26 +25,26 @@ from eigenecho.types import Array
 def predict(
     model: Any, X: Any = None, *, y_previous: Any = None, horizon: int | None = None
 ) -> Any:
-    """Return the outputs of a network, or forecasts, as a lazy dask array or frame.
+    """Return the outputs of a network, or the forecasts of a forecaster, as lazy dask objects.
 
     Parameters
     ----------
     model : LinearESN, LinearModel or Forecaster
         A fitted estimator or a model.
     X : dask array (T, D_in), or a list of them
-        For a network; chunked along time. States are carried from chunk to chunk.
+        Inputs of a network, chunked along time. States are carried from chunk to chunk.
     X : long frame of dask.dataframe, or a list of delayed pandas frames
-        For a forecaster: series to forecast, as its ``context``; by default, those of the fit.
+        Series to forecast with a forecaster (its ``context``). By default, the fitted series.
     y_previous : dask array (T, D_out), optional
-        Row t holds y(t−1), for networks with feedback. Without it, such networks use their own
-        output, and chunks are computed one after another.
+        For networks with feedback: row t contains y(t−1). By default, such networks use their own
+        outputs, and chunks are computed sequentially.
     horizon : int, optional
-        For a forecaster, as in its ``predict``.
+        Horizon of a forecaster, as in ``Forecaster.predict``.
 
     Returns
     -------
     dask array, list of them, or dask frame
-        Arrays have the chunks of X. Results are lazy.
+        Arrays have the same chunks as X.
     """
     if isinstance(model, (Forecaster, LinearESN)):
         check_is_fitted(model)
@@ -65,15 +65,15 @@ def predict(
 
 
 def _predict_network(model: LinearModel, X: Any, y_previous: Any, flat: bool) -> list[Any]:
-    """Return a lazy array of outputs for each series."""
+    """Return the outputs of each series as a lazy array."""
     shards = split_series(X, y_previous, "y_previous")
     columns = model.D_in, 0 if y_previous is None else model.D_out
     for shard in shards:
         if shard.columns is None:
-            raise ValueError("X is a list of delayed series: expected dask arrays.")
+            raise bad_argument("X", Words("a list of delayed series"), "dask arrays")
         if shard.columns != columns:
             have = f"X and y_previous have {shard.columns} columns"
-            raise ValueError(f"{have}: expected {columns}, as in fit.")
+            raise ValueError(f"{have}, but the network expects {columns}.")
     cluster, reservoir = Cluster(None), model.reservoir
     network = cluster.value("network", replace(model, basis=None, certificate=None))
     closed = model.closed and y_previous is None
@@ -108,7 +108,7 @@ def _read(network: LinearModel, shard: Shard) -> tuple[Array, Array | None]:
 
 
 def _run(network: LinearModel, shard: Shard, start: Any, flat: bool) -> tuple[Array, State]:
-    """Return the outputs of a shard and its final state; ``start`` is None for a zero state."""
+    """Return the outputs of a shard and its final state; a ``start`` of None is a state of zero."""
     u, previous = _read(network, shard)
     if start is not None and not isinstance(start, State):
         start = State(start, network.zero_state().y)

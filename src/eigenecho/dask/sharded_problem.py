@@ -1,4 +1,4 @@
-"""Training on rows in shards: workers compute statistics of shards, which merge in a fixed tree."""
+"""Training on shards: workers compute their statistics, which are merged in a fixed order."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ Rows = tuple[Array, Array]
 """Inputs (rows, D_in) and targets (rows, D_out)."""
 
 Start = tuple[Any, Array]
-"""A state r (N,), None for zero, and the output before it, (D_out,), in the network's units."""
+"""A state r (N,), or None for zero, and the previous scaled output (D_out,)."""
 
 
 @dataclass(frozen=True, eq=False)
 class ProblemTemplate:
-    """A problem without rows, which is sent to the workers; they read rows as ``dtype``."""
+    """A problem without rows, which is sent to workers; ``dtype`` is the dtype of the rows."""
 
     problem: Problem
     dtype: Any
 
     def fill(self, shard: Shard, halo: Rows | None, start: Start | None) -> Problem:
-        """Return the problem of the rows of a shard, after a halo or from a given start."""
+        """Return the problem with the rows of a shard, which follow a halo or a start state."""
         u, y = shard.as_tables(shard.load(), self.dtype)
         if halo is not None:
             u, y = (np.concatenate(parts) for parts in zip(halo, (u, y), strict=True))
@@ -62,10 +62,10 @@ class ProblemTemplate:
 class ShardedProblem(AbstractProblem):
     """A problem whose rows are on the workers of a cluster.
 
-    Rows are read as ``dtype``, and ``gaps`` is True if targets may be missing. ``halos`` are the
-    rows to run through before each shard, None for a shard that starts from zero; if ``halos``
-    itself is None, states are carried. ``lasts`` (D_out,) are the last targets of the shards, in
-    the caller's units.
+    ``dtype`` is the dtype of the rows, and ``gaps`` is True if targets may be missing. ``halos``
+    contains the rows to process before each shard, or None for a shard that starts from zero. If
+    ``halos`` itself is None, states are carried. ``lasts`` contains the last targets (D_out,) of
+    each shard in the original units.
     """
 
     cluster: Cluster
@@ -92,22 +92,22 @@ class ShardedProblem(AbstractProblem):
 
     @cached_property
     def in_double(self) -> ShardedProblem:
-        """The problem in double precision; rows are still read as ``dtype``."""
+        """The problem in double precision; the dtype of the rows is unchanged."""
         if self.reservoir.dtype == np.float64:
             return self
         return replace(self, reservoir=self.reservoir.in_double())
 
     @property
     def parts(self) -> list[tuple[Array, ShardedProblem]]:
-        """A single part with all outputs; a row is left out if any target is missing."""
+        """A single part with all outputs; rows with a missing target are ignored."""
         return [(np.arange(self.D_out), self)]
 
     def rescale_outputs(self, scaling: Scaling) -> ShardedProblem:
-        """Return the problem with scaled targets; the caller's units stay the same."""
+        """Return the problem with another scaling of the targets."""
         return replace(self, scalings=(self.scalings[0], scaling))
 
     def counts(self, block: Block) -> Array:
-        """Return how many targets of each output are observed in a block, (D_out,)."""
+        """Return the number of observed targets of each output in a block, (D_out,)."""
         rows = sum(stop - start for start, stop in block)
         if rows and self.gaps:
             return self.merge_over_shards("counts", _count_targets, Fold(block))
@@ -116,7 +116,7 @@ class ShardedProblem(AbstractProblem):
     def gather(
         self, kind: type[Accumulator], fold: Fold, *, less: Array | None = None
     ) -> PassResult:
-        """Return statistics of training rows and held-out blocks."""
+        """Return statistics of the training rows and of each held-out block."""
         weights = None if less is None else self.cluster.value("weights", less)
         total, held_out, end = self.merge_over_shards("statistics", _gather, fold, kind, weights)
         size = self.size, self.D_out
@@ -124,13 +124,13 @@ class ShardedProblem(AbstractProblem):
         return PassResult(kind.empty(*size) if total is None else total, held_out, [end.state])
 
     def gather_gram(self, block: Block) -> PassResult:
-        """Return XᵀX and XᵀY over a block from sums over time."""
+        """Compute XᵀX and XᵀY of a block from sums over time."""
         K = None if self.halos is None else lag_count(self)
         sums, direct = self.merge_over_shards("statistics", _sum_over_time, Fold(block), K)
         return assemble_gram(self, sums.value, direct)
 
     def with_weights(self, block: Block, w: Array) -> ShardedResiduals:
-        """Return weights (N', k) and their residuals over a block, computed when they are used."""
+        """Return weights (N', k) whose residuals over a block are computed when they are used."""
         return ShardedResiduals(self, block, w)
 
     def squares(self, block: Block) -> Array:
@@ -139,7 +139,7 @@ class ShardedProblem(AbstractProblem):
 
     @property
     def _template(self) -> ProblemTemplate:
-        """The problem without rows and without data that only the solver needs."""
+        """The problem without rows, and without data that only the solver uses."""
         problem = Problem(
             reservoir=self.reservoir,
             penalty=Penalty(self.size),
@@ -153,7 +153,7 @@ class ShardedProblem(AbstractProblem):
 
     @cached_property
     def _starts(self) -> list[tuple[Rows | None, Start | None]]:
-        """The halo of each shard and the state that it starts from."""
+        """The halo and the start state of each shard."""
         if self.halos is not None:
             return [(halo, None) for halo in self.halos]
         cluster, template = self.cluster, self.cluster.value("network", self._template)
@@ -177,7 +177,7 @@ class ShardedProblem(AbstractProblem):
     def merge_over_shards(
         self, stage: str, function: Callable[..., Any], fold: Fold, *arguments: Any
     ) -> Any:
-        """Return the merged results of a function for all shards that have rows of a fold."""
+        """Apply a function to all shards that contain rows of a fold, and merge the results."""
         cluster, template = self.cluster, self.cluster.value("network", self._template)
         tasks, series = [], None
         for shard, (halo, start) in zip(self.shards, self._starts, strict=True):
@@ -191,7 +191,7 @@ class ShardedProblem(AbstractProblem):
 
 
 def _fold_of_shard(shard: Shard, fold: Fold, skip: int) -> Fold | None:
-    """Return the rows of a fold in a shard after ``skip`` other rows, or None if it has none."""
+    """Return the part of a fold in a shard that follows ``skip`` rows; None if it is empty."""
 
     def part(block: Block) -> Block:
         start, stop = (
@@ -206,7 +206,7 @@ def _fold_of_shard(shard: Shard, fold: Fold, skip: int) -> Fold | None:
 
 @dataclass(frozen=True, eq=False)
 class ShardedResiduals(WeightResiduals):
-    """Weights w (N', k) whose residuals stay on the workers."""
+    """Weights w (N', k) whose residuals are on the workers."""
 
     problem: ShardedProblem
 
@@ -243,7 +243,7 @@ class ShardedResiduals(WeightResiduals):
 
 @one_blas_thread()
 def merge_results(earlier: Any, later: Any) -> Any:
-    """Merge the results of two neighbours in time; None stands for no rows."""
+    """Merge the results of two consecutive parts; None is the result of a part without rows."""
     if earlier is None or later is None:
         return later if earlier is None else earlier
     if isinstance(earlier, tuple):
@@ -264,13 +264,13 @@ class LastState:
 
 @dataclass(frozen=True, eq=False)
 class SeriesSums:
-    """Lags or moments of shards; ``continues`` is True if the first continues a series."""
+    """Lags or moments; ``continues`` is True if the rows continue the series before them."""
 
     value: Lags | Moments
     continues: bool
 
     def merge(self, after: SeriesSums) -> SeriesSums:
-        """Return the sums over the rows of both parts."""
+        """Return the sums over both parts."""
         merge: Any = self.value.joined if after.continues else self.value.merge
         return SeriesSums(merge(after.value), self.continues)
 

@@ -1,4 +1,4 @@
-"""Shards: consecutive rows of one series, which one worker reads, validates and computes on."""
+"""Shards: consecutive rows of a series that one worker reads and processes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dask.optimization import cull
 from distributed import Future
 
 from eigenecho.dask.cluster import Cluster
-from eigenecho.errors import bad_argument, not_finite
+from eigenecho.errors import Words, bad_argument, not_finite
 from eigenecho.estimators.validation import ROWS
 from eigenecho.scaling import Spread
 from eigenecho.series import as_table
@@ -29,10 +29,10 @@ SOURCES = "a dask array (T, D) chunked along time, a list of them, or a list of 
 
 
 class BlockRecipe:
-    """Graph that computes the blocks of a shard, run inside the task that needs them.
+    """Graph that loads the blocks of a shard inside the task that uses them.
 
-    If reading were a separate task, Dask could run it on one worker and use the result on
-    another, and rows would be sent over the network.
+    If loading were a separate task, Dask could run it on another worker and send the rows over the
+    network.
     """
 
     def __init__(self, graph: Any, keys: Sequence[Any]) -> None:
@@ -44,7 +44,7 @@ class BlockRecipe:
         return [key for key in self.keys if key is not None]
 
     def compute(self) -> tuple[Any, ...]:
-        """Return one block for each key, None for a key that is None."""
+        """Return the block of each key, or None if the key is None."""
         blocks = iter(get_sync(self.graph, self.present))
         return tuple(None if key is None else next(blocks) for key in self.keys)
 
@@ -53,11 +53,11 @@ class BlockRecipe:
 class Shard:
     """Rows ``first`` to ``first + count`` of the series with number ``series``.
 
-    ``source`` holds the inputs and targets of these rows: a `BlockRecipe`, or a pair of delayed
-    blocks, None for a block that does not exist. The ``count`` of a delayed series is 0 until a
-    worker has read it. ``columns`` are the numbers of columns (D_in, D_out) of dask arrays, None
-    for delayed series. ``name`` is used in error messages. Dask computes the delayed blocks of a
-    shard that is passed to a task.
+    ``source`` gives the inputs and targets of these rows: it is a `BlockRecipe`, or a pair of
+    delayed blocks, which Dask computes if the shard is passed to a task. A missing block is None.
+    The ``count`` of a delayed series is 0 until a worker has read it. ``columns`` are the numbers
+    of columns (D_in, D_out) of dask arrays, or None for delayed series. ``name`` is used in error
+    messages.
     """
 
     source: Any
@@ -73,13 +73,14 @@ class Shard:
         return self.first > 0
 
     def load(self) -> tuple[Any, Any]:
-        """Return inputs and targets unchanged, each an array or None."""
+        """Return inputs and targets, each an array or None."""
         return self.source.compute() if isinstance(self.source, BlockRecipe) else self.source
 
     def as_tables(self, parts: tuple[Any, Any], dtype: Any, y: str = "y") -> tuple[Any, Any]:
-        """Return inputs and targets as contiguous arrays (rows, D), where (rows,) is one column.
+        """Return inputs and targets as contiguous arrays (rows, D); arrays (rows,) have one column.
 
-        Missing inputs have no columns; missing targets are None. ``y`` is the name of the targets.
+        Missing inputs have no columns, and missing targets are None. ``y`` is the name of the
+        targets in error messages.
         """
         targets = None if parts[1] is None else self._as_table(parts[1], y, dtype)
         if parts[0] is None and targets is not None:
@@ -99,7 +100,7 @@ class Shard:
         return np.ascontiguousarray(rows, dtype)
 
     def check_finite(self, rows: Array, name: str, *, gaps: bool = False) -> None:
-        """Raise if a number is infinite, or NaN unless ``gaps`` are allowed, with its position."""
+        """Raise if a number is infinite, or if it is NaN and ``gaps`` is False."""
         finite = ~np.isinf(rows) if gaps else np.isfinite(rows)
         if not finite.all():
             row, column = (int(i) for i in np.unravel_index(int(np.argmin(finite)), rows.shape))
@@ -108,7 +109,7 @@ class Shard:
 
 
 def split_series(X: Any, y: Any, y_name: str = "y") -> list[Shard]:
-    """Return the shards of inputs and targets, ordered by series and time; one may be None."""
+    """Return the shards of inputs and targets, ordered by series and time; X or y may be None."""
     name, given = ("X", X) if X is not None or y is None else (y_name, y)
     stacked = isinstance(given, da.Array) and given.ndim == 3
     inputs, outputs = (
@@ -118,7 +119,7 @@ def split_series(X: Any, y: Any, y_name: str = "y") -> list[Shard]:
     inputs = inputs if X is not None else inputs * len(outputs)
     outputs = outputs if y is not None else outputs * len(inputs)
     if len(inputs) != len(outputs):
-        raise ValueError(f"X has {len(inputs)} series and {y_name} has {len(outputs)}.")
+        raise ValueError(f"X has {len(inputs)} series, but {y_name} has {len(outputs)}.")
     if given is None or not inputs:
         raise bad_argument(name, given, SOURCES)
     pairs = list(zip(inputs, outputs, strict=True))
@@ -133,7 +134,7 @@ def split_series(X: Any, y: Any, y_name: str = "y") -> list[Shard]:
 
 
 def _split_arrays(u: Any, y: Any, y_name: str, number: int, which: str) -> list[Shard]:
-    """Return the shards of one series, one for each chunk of the inputs or targets."""
+    """Return the shards of a series, one for each chunk of the inputs or targets."""
     for array, name in ((u, "X"), (y, y_name)):
         if array is not None:
             _check_array(array, name, which)
@@ -145,28 +146,28 @@ def _split_arrays(u: Any, y: Any, y_name: str, number: int, which: str) -> list[
     each = zip(_block_sources(u, y), itertools.accumulate(counts, initial=0), counts, strict=False)
     shards = [Shard(source, number, first, n, (D_in, D_out)) for source, first, n in each if n]
     if not shards:
-        raise ValueError(f"X has 0 rows{which}: expected at least one in each series.")
+        raise ValueError(f"X has no rows{which}: expected at least one in each series.")
     return shards
 
 
 def _check_array(array: Any, name: str, which: str) -> None:
-    """Raise unless this is a dask array of known size that is chunked along time only."""
+    """Raise unless an array is a dask array of known size that is chunked only along time."""
     if not isinstance(array, da.Array):
-        raise ValueError(f"{name} is of type {type(array).__name__}: expected {SOURCES}.")
+        raise bad_argument(name, Words(f"type {type(array).__name__}"), SOURCES)
     if array.ndim != 2 and (name == "X" or array.ndim != 1):
-        raise ValueError(f"{name} has shape {array.shape}{which}: expected a 2-D series (T, D).")
+        raise bad_argument(name, Words(f"shape {array.shape}{which}"), "shape (T, D)")
     if any(math.isnan(size) for size in array.shape):
         remedy = f"Use {name}.compute_chunk_sizes()."
-        raise ValueError(f"{name} has chunks of unknown sizes{which}. {remedy}")
+        raise ValueError(f"{name} has chunks of unknown size{which}. {remedy}")
     if array.ndim == 2 and array.numblocks[1] > 1:
         remedy = f"Use {name}.rechunk({{1: -1}})."
-        raise ValueError(f"{name} is split into chunks of columns{which}. {remedy}")
+        raise ValueError(f"{name} is chunked along its columns{which}. {remedy}")
 
 
 def _block_sources(u: Any, y: Any) -> list[Any]:
     """Return the source of each pair of blocks.
 
-    Blocks that workers hold in memory stay tasks, which Dask runs where the blocks are.
+    Blocks in the memory of workers remain separate tasks, so that Dask uses them on these workers.
     """
     arrays = [part for part in (u, y) if part is not None]
     graph = HighLevelGraph.merge(*(array.__dask_graph__() for array in arrays))
@@ -177,35 +178,25 @@ def _block_sources(u: Any, y: Any) -> list[Any]:
         return list(zip(*each, strict=True))
 
     if any(isinstance(task, Future) for task in dict(graph).values()):
-        # Dask 2024.12 loses the blocks of persisted arrays when it optimizes their graph.
+        # Dask 2024.12 loses the blocks of persisted arrays if it optimizes their graph.
         return pairs(lambda array: np.ravel(array.to_delayed(optimize_graph=False)))
     recipes = [BlockRecipe(graph, pair) for pair in pairs(lambda a: flatten(a.__dask_keys__()))]
     graph = dict(arrays[0].__dask_optimize__(graph, [recipe.present for recipe in recipes]))
     return [BlockRecipe(cull(graph, recipe.present)[0], recipe.keys) for recipe in recipes]
 
 
-# Validation: a first pass over all shards, which also collects data for later passes -----------
-
-
-@dataclass(frozen=True, eq=False)
-class RowChecks:
-    """Options of validation; ``gaps`` allows NaN in targets, and ``tail`` last rows are kept."""
-
-    dtype: Any
-    gaps: bool
-    warmup: int
-    tail: int
+# Validation: a first pass over all shards, which also collects data for later passes ------------
 
 
 @dataclass(frozen=True, eq=False)
 class ShardSummary:
-    """Facts about the rows of one shard.
+    """Properties of the rows of a shard.
 
-    ``columns`` is (D_in, D_out); ``flat`` is True for targets of shape (rows,). ``head`` and
-    ``tail`` are inputs and targets of the first rows of the first series, and of the last rows of
-    the shard. ``spreads`` are the spreads of inputs and targets. ``observed`` (D_out,) counts
-    targets after the warmup that are not NaN, and ``same_gaps`` is True if all columns have NaN in
-    the same rows.
+    ``columns`` is (D_in, D_out), and ``flat`` is True for targets of shape (rows,). ``head``
+    contains the inputs and targets of the first rows of the first series, and ``tail`` those of the
+    last rows of the shard. ``spreads`` are the spreads of inputs and targets. ``observed`` (D_out,)
+    is the number of targets after the warmup that are not NaN, and ``same_gaps`` is True if all
+    columns have NaN in the same rows.
     """
 
     rows: int
@@ -219,45 +210,50 @@ class ShardSummary:
 
 
 def validate_shards(
-    cluster: Cluster, shards: Sequence[Shard], checks: RowChecks
+    cluster: Cluster, shards: Sequence[Shard], dtype: Any, gaps: bool, warmup: int, tail: int
 ) -> list[ShardSummary]:
-    """Return a summary of each shard; raise if there are invalid numbers or shapes."""
-    tasks = [cluster.task("validate", _summarize, shard, checks) for shard in shards]
+    """Return a summary of each shard, or raise if numbers or shapes are invalid.
+
+    ``gaps`` allows NaN in targets, and ``tail`` is the number of last rows to return.
+    """
+    options = dtype, gaps, warmup, tail
+    tasks = [cluster.task("validate", _summarize, shard, *options) for shard in shards]
     summaries = cluster.compute("validate", cluster.task("summaries", list, tasks), tasks)
     columns = summaries[0].columns
     for shard, summary in zip(shards, summaries, strict=True):
         if summary.columns != columns:
-            where = f"in series {shard.series}, but {columns} in the first"
+            where = f"in series {shard.series}, but {columns} in series 0"
             raise ValueError(f"X and y have {summary.columns} columns {where}.")
     if not np.all(sum(summary.observed for summary in summaries)):
-        raise ValueError("y has a column with nothing but NaN after the warmup.")
+        raise ValueError("A column of y contains only NaN after the warmup.")
     if not all(summary.same_gaps for summary in summaries):
-        raise ValueError("y has gaps at different rows: on a cluster, columns need the same gaps.")
+        expected = "missing values in the same rows of all columns, as required on a cluster"
+        raise bad_argument("y", Words("missing values in different rows"), expected)
     return summaries
 
 
-def _summarize(shard: Shard, checks: RowChecks) -> ShardSummary:
+def _summarize(shard: Shard, dtype: Any, gaps: bool, warmup: int, tail: int) -> ShardSummary:
     parts = shard.load()
-    u, y = shard.as_tables(parts, checks.dtype)
+    u, y = shard.as_tables(parts, dtype)
     check_same_length(len(u), len(y), f" of {shard.name}")
     if not len(y):
-        raise ValueError(f"X has 0 rows in {shard.name}: expected at least one in each series.")
+        raise ValueError(f"X has no rows in {shard.name}: expected at least one in each series.")
     shard.check_finite(u, "X")
-    shard.check_finite(y, "y", gaps=checks.gaps)
+    shard.check_finite(y, "y", gaps=gaps)
     observed: Array | int = 1
     same_gaps = True
-    if checks.gaps:
+    if gaps:
         present = ~np.isnan(y)
-        observed = present[max(checks.warmup - shard.first, 0) :].sum(axis=0)
+        observed = present[max(warmup - shard.first, 0) :].sum(axis=0)
         same_gaps = bool(np.all(present == present[:, :1]))
     head = max(ROWS + 1 - shard.first, 0) if shard.series == 0 else 0
-    tail = max(len(y) - checks.tail, 0)
+    last = max(len(y) - tail, 0)
     return ShardSummary(
         rows=len(y),
         columns=(u.shape[1], y.shape[1]),
         flat=np.ndim(parts[1]) == 1,
         head=(u[:head].copy(), y[:head].copy()),
-        tail=(u[tail:].copy(), y[tail:].copy()),
+        tail=(u[last:].copy(), y[last:].copy()),
         spreads=(Spread.of(u), Spread.of(y)),
         observed=observed,
         same_gaps=same_gaps,

@@ -6,12 +6,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from eigenecho.errors import missing_package
 from eigenecho.estimators import ReservoirClassifier
 
 try:
     from aeon.classification.base import BaseClassifier
 except ImportError as error:
-    raise ImportError("This needs aeon 1.6: pip install 'eigenecho[aeon]'") from error
+    raise missing_package("eigenecho.interop.aeon", "aeon 1.6") from error
 
 __all__ = ["EigenechoClassifier"]
 

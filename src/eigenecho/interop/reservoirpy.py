@@ -10,7 +10,7 @@ import numpy as np
 from eigenecho import kernels
 from eigenecho.basis import Basis
 from eigenecho.checks import check_finite
-from eigenecho.errors import bad_argument
+from eigenecho.errors import FILL, bad_argument, missing_package
 from eigenecho.interop.reservoirpy_models import as_dense, reservoir_weights
 from eigenecho.reservoir import Recipe, Reservoir, draw
 from eigenecho.threads import one_blas_thread
@@ -22,7 +22,7 @@ try:
     from reservoirpy.type import is_array
     from reservoirpy.utils import rand_generator
 except ImportError as error:
-    raise ImportError("This needs reservoirpy 0.4: pip install 'eigenecho[reservoirpy]'") from error
+    raise missing_package("eigenecho.interop.reservoirpy", "reservoirpy 0.4") from error
 
 __all__ = ["DiagonalReservoirNode"]
 
@@ -191,7 +191,7 @@ class DiagonalReservoirNode(Node):
     def _check(self, r: Array, x: Any) -> None:
         if np.all(np.isfinite(r)):
             return
-        check_finite(x, "x", "Fill or drop the gaps first.")
+        check_finite(x, "x", FILL)
         raise self.reservoir_.overflowed("states")
 
     def _find_units(self, units: int | None) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 from eigenecho import spectra
-from eigenecho.errors import Words, bad_argument
+from eigenecho.errors import Words, bad_argument, missing_package
 from eigenecho.estimators import Forecaster
 from eigenecho.spectra import Spectrum
 
@@ -14,7 +14,7 @@ try:
     from sktime.datatypes import update_data
     from sktime.forecasting.base import BaseForecaster
 except ImportError as error:
-    raise ImportError("This needs sktime 1.2: pip install 'eigenecho[sktime]'") from error
+    raise missing_package("eigenecho.interop.sktime", "sktime 1.2") from error
 
 __all__ = ["EigenechoForecaster"]
 

@@ -1,8 +1,10 @@
-"""Colours, line styles and empty figures that all plots share."""
+"""Colours, line styles and empty figures for all plots."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
+
+from eigenecho.errors import missing_package
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,10 +20,10 @@ PURPLE = "#CC79A7"
 GREY = "#8A8A8A"
 
 LINES = (VERMILLION, BLUE, GREEN, ORANGE, PURPLE, GREY)
-"""Colours of compared lines, in order; the true series is black."""
+"""Colours of the lines in a comparison, in order. The true series is black."""
 
 DASHES: tuple[Any, ...] = ((0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), "-")
-"""Line styles of compared lines, in order."""
+"""Styles of the lines in a comparison, in order."""
 
 LEGEND: dict[str, Any] = {"frameon": False, "fontsize": 9}
 
@@ -29,38 +31,35 @@ LEGEND: dict[str, Any] = {"frameon": False, "fontsize": 9}
 def new_figure(
     width: float, height: float, layout: Literal["constrained", "compressed"] = "constrained"
 ) -> Figure:
-    """Return an empty figure without a window.
+    """Return an empty figure that has no window.
 
     Parameters
     ----------
     width, height : float
         Size in inches.
     layout : {"constrained", "compressed"}
-        Use "compressed" for panels of fixed aspect.
+        Use "compressed" for panels with a fixed aspect ratio.
     """
     try:
         from matplotlib.figure import Figure
-    except ModuleNotFoundError as missing:
-        raise ModuleNotFoundError(
-            "Plots need matplotlib, which is not installed: pip install 'eigenecho[cli]'",
-            name=missing.name,
-        ) from missing
+    except ModuleNotFoundError as error:
+        raise missing_package("A plot", "matplotlib", "cli") from error
     return Figure(figsize=(width, height), layout=layout)
 
 
 def panel_grid(
     count: int, columns: int, width: float, height: float, *, square: bool = False, **options: Any
 ) -> tuple[Figure, list[Any]]:
-    """Return a figure with ``count`` empty panels, and these panels row by row.
+    """Return a figure with a grid of empty panels, and the list of panels, row by row.
 
     Parameters
     ----------
     count, columns : int
-        Number of panels, and of panels per row.
+        Total number of panels, and number of panels per row.
     width, height : float
         Size of one panel in inches.
     square : bool
-        Draw frames and keep the panels close together, for axes of equal scale.
+        Draw frames and place the panels close together, for axes with equal scales.
     **options
         Further arguments of ``Figure.subplots``.
     """
@@ -76,7 +75,7 @@ def panel_grid(
 
 
 def tidy(ax: Axes, *, frame: bool = False) -> None:
-    """Draw thin grey axes, without the top and right line unless ``frame`` is True."""
+    """Draw thin grey axes; omit the top and right lines unless ``frame`` is True."""
     for side, spine in ax.spines.items():
         spine.set_visible(frame or side in ("left", "bottom"))
         spine.set_color(GREY)
@@ -85,6 +84,6 @@ def tidy(ax: Axes, *, frame: bool = False) -> None:
 
 
 def legend_above(figure: Figure, ax: Axes) -> None:
-    """Draw one legend above all panels of a figure, with the lines of ``ax``."""
+    """Draw a legend for the lines of ``ax`` above all panels of a figure."""
     lines, names = ax.get_legend_handles_labels()
     figure.legend(lines, names, loc="outside upper center", ncols=len(names), frameon=False)
