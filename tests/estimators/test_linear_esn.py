@@ -53,7 +53,7 @@ def test_name_of_a_series_is_checked_in_partial_fit():
     sales = pd.Series(Y[:, 0], name="sales")
     esn = ee.LinearESN(20, seed=0).fit(X, sales)
     esn.partial_fit(X, sales).partial_fit(X, sales.to_frame()).partial_fit(X, Y[:, 0])
-    with pytest.raises(ValueError, match=r"y has \['costs'\], fit had \['sales'\]"):
+    with pytest.raises(ValueError, match=r"y has \['costs'\], but fit had \['sales'\]"):
         esn.partial_fit(X, sales.rename("costs"))
 
 

@@ -223,7 +223,7 @@ def test_crossed_bounds():
         ([1.0, 1.0, 1.0], 1, r"train: got a column that does not change over season=1.*rmse"),
         ([1.0, 2.0, 1.0, 2.0], 2, r"train: got a column that does not change over season=2"),
         ([1.0, np.nan, 2.0], 1, r"train: got a column that does not change over season=1"),
-        ([1.0, 2.0], 2, r"season=2.*a period shorter than train, an int from 1 to 1"),
+        ([1.0, 2.0], 2, r"season=2.*a period shorter than train \(an int from 1 to 1\)"),
         ([1.0, 2.0], 0, r"season=0.*int from 1 to 1"),
         ([1.0, 2.0], 1.5, r"season=1.5.*int from 1 to 1"),
         ([1.0, 2.0], True, r"season=True.*int from 1 to 1"),

@@ -617,6 +617,6 @@ def test_labels_of_known_columns_are_checked():
     rows = frame[200:210][["day", "price"]]
     actual = esn.forecast(10, inputs=rows)
     np.testing.assert_array_equal(actual, esn.forecast(10, inputs=rows.to_numpy()))
-    said = r"feature names should match.*inputs has \['price', 'day'\], fit had \['day', 'price'\]"
+    said = r"feature names.*inputs has \['price', 'day'\], but fit had \['day', 'price'\]"
     with pytest.raises(ValueError, match=said):
         esn.forecast(10, inputs=rows[["price", "day"]])

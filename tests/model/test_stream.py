@@ -258,7 +258,8 @@ def test_labels_in_another_order_are_rejected_as_in_predict(row, labelled, tmp_p
         labelled.predict(swapped)
     for runner in runners(labelled, tmp_path):
         state = runner.state
-        with pytest.raises(ValueError, match=MISMATCH + r"has \['b', 'a'\], fit had \['a', 'b'\]"):
+        said = MISMATCH + r"has \['b', 'a'\], but fit had \['a', 'b'\]"
+        with pytest.raises(ValueError, match=said):
             runner.step(row(swapped))
         with pytest.raises(ValueError, match=MISMATCH + r"u has \['a', 'sun'\]"):
             runner.step(row(other))
@@ -268,7 +269,7 @@ def test_labels_in_another_order_are_rejected_as_in_predict(row, labelled, tmp_p
 @each_row
 def test_labels_of_outputs_are_checked(row, tmp_path):
     esn = ee.LinearESN(30, ridge=1.0, output_to_readout=True, seed=0).fit(X, frame())
-    said = r"output names should match .* has \['b', 'a'\], fit had \['a', 'b'\]"
+    said = r"output names should match .* has \['b', 'a'\], but fit had \['a', 'b'\]"
     for runner in runners(esn, tmp_path):
         state = runner.state
         name = "target" if hasattr(runner, "forgetting") else "y_previous"
