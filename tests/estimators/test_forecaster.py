@@ -346,7 +346,7 @@ def test_changed_parameter_takes_effect_in_the_next_fit():
     forecaster.set_params(horizon=9, past=["x"], strategy="recursive")
     assert np.array_equal(forecaster.predict(), before)
     assert forecaster.rolling(walk(), 2).shape == (2, 3)
-    with pytest.raises(ValueError, match="at most 3, as in the fit"):
+    with pytest.raises(ValueError, match="at most 3, the horizon of the fit"):
         forecaster.predict(4)
 
 

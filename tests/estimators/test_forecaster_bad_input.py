@@ -261,7 +261,7 @@ def test_methods_need_a_fitted_forecaster(tmp_path):
     ("options", "words"),
     [
         ({"horizon": 0}, "horizon=0"),
-        ({"horizon": 4}, "at most 3, as in the fit"),
+        ({"horizon": 4}, "at most 3, the horizon of the fit"),
         ({"X": np.ones((3, 1))}, "fit had no X"),
         ({"context_X": np.ones((3, 1))}, "None without a context"),
         ({"context": np.ones((5, 2))}, "as in fit"),

@@ -324,7 +324,7 @@ def test_objects_that_are_not_exported(esn, tmp_path):
         esn.learner().export(path)
     with pytest.raises(TypeError, match=r"A Stream cannot be exported.*stream\.model\.export"):
         esn.stream().export(path)
-    with pytest.raises(TypeError, match="a Forecaster cannot be exported"):
+    with pytest.raises(TypeError, match="A Forecaster cannot be exported"):
         ee.Forecaster(3).export(path)
     with pytest.raises(ValueError, match=r"Invalid device='cpu': .*tensors"):
         replace(esn.model_, device="cpu").export(path)

@@ -18,10 +18,10 @@ SHARPNESS = (1e-3, 1e3)
 
 @dataclass(frozen=True, eq=False)
 class LinearClassifier:
-    """Linear classifier of features F into K classes: decision values F weights + intercept.
+    """Linear classifier for K classes, with decision values features @ weights + intercept.
 
-    The targets of the ridge regression are 1 for the class of a series and −1 for the others. Two
-    classes have a single column, for the second class.
+    The targets of the ridge regression are 1 for the class of a series and −1 for the other
+    classes. With two classes, there is a single column, for the second class.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Ridge regression with its penalty chosen by exact leave-one-out errors."""
+"""Ridge regression with a penalty that is selected by exact leave-one-out errors."""
 
 from __future__ import annotations
 

@@ -21,26 +21,28 @@ from eigenecho.types import Seed
 
 
 class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Transformer that computes reservoir states in the eigenbasis, O(N) per step, for any readout.
+    """Transformer that computes the states of a diagonal reservoir, in O(N) per step.
 
         r(t) = r(t−1) ⊙ λ + u(t) W_in
 
-    Each series starts from a zero state. The columns are in the Q layout: real modes, then the
-    real and imaginary part of each pair.
+    Each series starts from a zero state. The columns of the states are in the Q layout: real modes,
+    then the real and imaginary parts of each pair. Any scikit-learn regressor can be the readout.
 
     Parameters
     ----------
     units : int
         Number of states, N.
     spectrum : str, Spectrum, array or callable
-        A named law, eigenvalues, a square matrix W, or ``law(n, sr=, seed=) -> Spectrum``.
-        Eigenvalues and matrices are used without changes, and ``units`` and ``sr`` are then
-        ignored. A matrix without a usable eigenbasis keeps a dense block, or is used as a whole.
+        The name of a law, eigenvalues, a square matrix W, or a callable
+        ``law(n, sr=, seed=) -> Spectrum``. Eigenvalues and matrices are used without changes, and
+        ``units`` and ``sr`` are then ignored. If a matrix has no accurate eigenbasis, it is
+        replaced by a form with a dense block, or used unchanged.
     sr : float
         Spectral radius.
     lr : float
-        Leaking rate in ]0, 1].
+        Leaking rate in (0, 1].
     input_scaling : float or array (n_features,)
+        Scale of W_in, for all features or for each feature.
     input_connectivity, rc_connectivity : float
         Fraction of nonzero connections in W_in, and in W for "matrix" and "sim".
     input_bias : bool
@@ -103,7 +105,7 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             recipe = Settings.of(self.get_params(deep=False) | {"penalty": "identity"}).recipe
             series, _ = validation.check_inputs(X, self.dtype, self, reset=True)
             validation.warn_if_single_rows([len(s) for s in series])
-            # A file can store an int, so a loaded reservoir can be drawn again.
+            # Unlike None, an int can be stored in a file, so that loaded reservoirs can be redrawn.
             self.seed_ = int(generator(None).integers(2**31)) if self.seed is None else self.seed
             drawn = draw(recipe, series[0].shape[1], seed=self.seed_)
             validation.warn_if_unstable(drawn.reservoir.spectrum.radius, max(map(len, series)))
@@ -121,14 +123,15 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         ----------
         X : array (T, D_in), array (series, T, D_in) or list of arrays
         out : array (T, N), optional
-            Array for the states of a single series.
+            Array to which the states of a single series are written.
         progress : callable (done, total), optional
-            Called several times per second with numbers of steps.
+            Called several times per second with the numbers of finished and of all steps.
         """
         if not hasattr(self, "reservoir_"):  # check_is_fitted is slow
             check_is_fitted(self)
         apart = is_on_device(X)
-        # On a device, each check would wait. Non-finite inputs lead to non-finite states.
+        # On a device, a check would wait for all operations. Non-finite inputs are found later,
+        # because they lead to non-finite states.
         series, container = validation.check_inputs(X, self.dtype, self, finite=not apart)
         reservoir, series = self.reservoir_, container.together(series)
         out = validation.check_out(out, series, reservoir)
@@ -147,10 +150,10 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def save(self, path: Any) -> None:
         """Write the fitted reservoir to a safetensors file; ``eigenecho.load`` reads it back.
 
-        The weights are stored, so states are bit-identical. With ``seed=None`` the file contains
-        ``seed_``, so that ``fit`` of the loaded reservoir draws the same weights again. A callable
-        ``spectrum`` is stored as its eigenvalues, and a Generator ``seed`` as None, both with a
-        warning.
+        The file contains the weights, so the states of the loaded reservoir are bit-identical. With
+        ``seed=None``, the file contains ``seed_``, so that ``fit`` of the loaded reservoir draws
+        the same weights again. A callable ``spectrum`` is stored as its eigenvalues, and a
+        Generator ``seed`` as None, both with a warning.
         """
         check_is_fitted(self)
         storage.save(path, self)

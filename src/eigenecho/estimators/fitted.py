@@ -1,7 +1,4 @@
-"""Training of a network, and the trained network.
-
-``LinearESN.fit`` and ``dask.fit`` share ``fit_network``.
-"""
+"""Training of a network, which ``LinearESN.fit`` and ``dask.fit`` share, and its result."""
 
 from __future__ import annotations
 
@@ -45,9 +42,9 @@ SMALLEST_TARGET = 1e-152
 REMEDY = "Use more rows, fewer units or a larger ridge."
 
 OVERFITTED, NO_NOISE, UNCERTAIN = 0.5, 0.75, 0.1
-"""Limits on the degrees of freedom per training row. Above the first, a readout overfits; above the
-second, the noise cannot be estimated; above the third, intervals that ignore the uncertainty of the
-weights are too narrow by 5% or more."""
+"""Limits for the degrees of freedom per training row. Above the first limit, a readout overfits;
+above the second, the noise cannot be estimated; above the third, intervals that ignore the
+uncertainty of the weights are too narrow by 5% or more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +79,8 @@ class FittedNetwork:
     ) -> Self:
         """Return the network for a problem and its solution.
 
-        ``last`` is the last target in the original units. The output of the model replaces it where
-        it is missing.
+        ``last`` is the last target in the original units. Its missing values are replaced by
+        outputs of the model.
         """
         evidence = trained.evidence
         model = LinearModel.of(problem, evidence.weights)
@@ -99,7 +96,7 @@ class FittedNetwork:
         return replace(fitted, stored_log_density=fitted._in_units(trained.log_density))
 
     def __getstate__(self) -> dict[str, Any]:
-        # Cached properties are dropped, because they may be on a device.
+        # Cached properties are not pickled, because they may be on a device.
         return {part.name: getattr(self, part.name) for part in fields(self)}
 
     def attach_to(self, estimator: Any) -> None:
@@ -152,10 +149,11 @@ class FittedNetwork:
         return closed_loop_radius(self.model)
 
     def reduced(self, units: int | None, tol: float | None, data: Any) -> FittedNetwork:
-        """Return the network with fewer modes; without ``data``, training rows weight the errors.
+        """Return a network with fewer modes.
 
-        The noise is kept and the final state is converted. The evidence is dropped, because it
-        refers to the states of the original network.
+        Without ``data``, the training statistics determine which errors matter. The noise is kept,
+        and the final state is converted. The evidence is dropped, because it refers to the states
+        of the original network.
         """
         self.model.need_states("Reduction")
         group = None if self.evidence is None else self.evidence.single
@@ -177,7 +175,7 @@ class FittedNetwork:
         return self.stored_noise is not None or self.evidence is not None
 
     def _need_evidence(self) -> Evidence:
-        """Return the evidence, or raise if there is none."""
+        """Return the evidence, or raise an error if there is none."""
         if self.evidence is None:
             raise ValueError(
                 "The training statistics are not available. Reduced networks have none, and files "
@@ -187,7 +185,7 @@ class FittedNetwork:
         return self.evidence
 
     def need_single(self) -> GroupEvidence:
-        """Return the evidence that all outputs share, or raise if there is none."""
+        """Return the evidence that all outputs share, or raise an error if there is none."""
         single = self._need_evidence().single
         if single is None:
             raise ValueError(
@@ -198,7 +196,7 @@ class FittedNetwork:
         return single
 
     def need_posterior(self) -> Posterior:
-        """Return the uncertainty of the weights, or raise if it is unknown."""
+        """Return the uncertainty of the weights, or raise an error if it is unknown."""
         self._need_evidence()
         if self.posterior is None:
             raise ValueError(
@@ -209,7 +207,7 @@ class FittedNetwork:
 
     @property
     def _freedom(self) -> list[float]:
-        """Degrees of freedom per training row of each group of outputs; empty if unknown."""
+        """Degrees of freedom per training row for each group of outputs; empty if unknown."""
         groups = () if self.evidence is None else self.evidence.groups
         return [group.freedom / max(group.statistics.rows, 1) for group in groups]
 
@@ -244,7 +242,7 @@ class FittedNetwork:
             )
 
     def without_evidence(self) -> FittedNetwork:
-        """Return the network with the values that a file contains instead of the evidence."""
+        """Return the network with noise, log density and degrees of freedom instead of evidence."""
         density = self.stored_log_density
         if density is None and "log_density" in vars(self):  # it has been computed
             density = self.log_density
@@ -257,7 +255,7 @@ class FittedNetwork:
         )
 
     def check(self) -> None:
-        """Raise if parts of a file are inconsistent."""
+        """Raise an error if parts of a loaded network are inconsistent."""
         model = self.model
         check_known(self.solver, "solver", SOLVERS)
         if self.output_names is not None and len(self.output_names) != model.D_out:
@@ -283,8 +281,8 @@ def fit_network(
 ) -> FittedNetwork:
     """Train a drawn network on the rows of a problem, and warn if the result may be poor.
 
-    ``largest`` (D_out,) contains the largest absolute targets and ``last`` (D_out,) the last target
-    of the last series, in the original units. ``details`` contains further fields of the result.
+    ``largest`` (D_out,) contains the largest absolute targets, and ``last`` (D_out,) the last row
+    of the targets, both in the original units. ``details`` contains other fields of the result.
     """
     warn_if_single_rows(problem.lengths, "X" if len(drawn.reservoir.W_in) else "y")
     if settings.recipe.basis == "eigen":

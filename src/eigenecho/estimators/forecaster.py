@@ -1,4 +1,4 @@
-"""Forecasts of one series or of thousands."""
+"""The forecaster as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class Forecaster(BaseEstimator):
-    """Forecaster of one series or of thousands, from arrays or DataFrames.
+    """Automatic forecaster for one or many series, from arrays or DataFrames.
 
     Several candidate models are compared on a validation split of the data. The candidates are
     linear reservoirs of the values or their logarithms, with modes at the seasonal frequencies or
@@ -62,9 +62,10 @@ class Forecaster(BaseEstimator):
     seasons : list of int, optional
         At most 20 seasonal periods, in rows. By default, periods of the calendar, if the data have
         dates, and periods detected in the series.
-    known, past : names of columns of X, or numbers for arrays
-        Columns known ahead, and columns known up to the present only. By default, columns that are
-        not in ``past`` are known ahead. These columns may be part of a frame y instead of X.
+    known, past : list of column names of X, or of column numbers for arrays
+        Columns that are known in advance, and columns that are known only up to the forecast
+        origin. By default, all columns that are not in ``past`` are known in advance. These columns
+        may also be part of a frame ``y``.
     multivariate : bool
         Let each series depend on past values of the others. The series must share their rows, as
         the columns of an array or a wide frame do. The order of the columns does not matter.
@@ -108,8 +109,8 @@ class Forecaster(BaseEstimator):
 
     See Also
     --------
-    eigenecho.LinearESN : a single network
-    eigenecho.forecasting.backtest.Backtest : the result of ``backtest``
+    eigenecho.LinearESN : Single network with a linear readout.
+    eigenecho.forecasting.backtest.Backtest : Result of ``backtest``.
 
     Examples
     --------
@@ -171,15 +172,16 @@ class Forecaster(BaseEstimator):
         y : array (T,) or (T, D), list of arrays (T_i,), Series or DataFrame
             Each column of an array or a wide frame is a series; a long frame has the columns
             ``id``, ``time`` and ``target``. NaN is a missing observation. It is filled from earlier
-            rows, and never used for training or validation. Values must be at most 1e150, and
-            nonzero differences at least 1e-150. Every column of a wide frame is forecast, except
-            those in ``known`` and ``past``. Pass other columns as X.
-        X : array (T, k), list of them, or DataFrame, optional
-            Additional columns, at the rows of y. Columns known ahead act at their own row. Text
-            and categories in a DataFrame are encoded as one column of zeros and ones for each
-            category.
+            rows, and never used for training or validation. The magnitude of values must be at most
+            1e150, and nonzero differences must be at least 1e-150. Every column of a wide frame is
+            forecast, except those in ``known`` and ``past``. Pass other columns as ``X``.
+        X : array (T, k), list of arrays (T_i, k), or DataFrame, optional
+            Additional columns, at the rows of ``y``. The value of a known column affects the series
+            in the same row. Text and categories in a DataFrame are encoded as one column of zeros
+            and ones for each category.
         client : distributed.Client, optional
-            Dask cluster whose workers score and train candidates. The results do not depend on it.
+            Client of a Dask cluster, on which candidates are scored and trained. It does not change
+            the results.
 
         Warns
         -----
@@ -206,30 +208,33 @@ class Forecaster(BaseEstimator):
         interval: float | Sequence[float] | None = None,
         quantiles: Sequence[float] | None = None,
     ) -> Any:
-        """Forecast the rows after the end of y, or after the end of a ``context``.
+        """Forecast the rows after the end of the training series, or of a ``context``.
 
         Parameters
         ----------
         horizon : int, optional
-            Number of steps, by default as in ``fit``.
-        X : like X of ``fit``, the rows that follow
-            Columns known ahead.
-        context : like y of ``fit``
-            Rows to forecast from instead, of the same or other series, each in its own units.
-        context_X : like X of ``fit``
+            Number of steps. By default, the horizon of the forecaster.
+        X : same types as in ``fit``, optional
+            Known columns at the rows to forecast.
+        context : same types as ``y`` in ``fit``, optional
+            Series to forecast instead of the training series. They may be other series, and each
+            one is scaled by its own unit.
+        context_X : same types as ``X`` in ``fit``, optional
             Additional columns at the rows of the context.
-        interval : float in ]0, 1[, or list of them, optional
+        interval : float in (0, 1) or list of floats, optional
             Coverage of prediction intervals.
-        quantiles : list of floats in ]0, 1[, optional
+        quantiles : list of floats in (0, 1), optional
             Quantiles to return instead of the forecast.
 
         Returns
         -------
         array (H,) or (H, D), list of (H,), Series or DataFrame
-            Same container as y. With ``interval`` a ``Forecast(mean, lower, upper)``, or columns
-            forecast, lower and upper; with a list of levels such as [0.8, 0.95] a list of
-            ``Forecast``, or columns forecast, lower_80, upper_80, lower_95 and upper_95. With
-            ``quantiles``, an array has a last axis for them, and a frame one column for each.
+            The container is the same as for ``y``. With ``interval``, the result is a
+            ``Forecast(mean, lower, upper)``, or a frame with the columns forecast, lower and upper.
+            For a list of coverages such as [0.8, 0.95], it is a list of ``Forecast``, or a frame
+            with the columns forecast, lower_80, upper_80, lower_95 and upper_95. With
+            ``quantiles``, an array has an additional last axis, and a frame has one column for each
+            quantile.
 
         Warns
         -----
@@ -261,17 +266,19 @@ class Forecaster(BaseEstimator):
 
         Parameters
         ----------
-        y : as in ``fit``
+        y : same types as in ``fit``
             Rows of the same or other series.
-        origins : int, or row numbers, or times
-            Last row before each forecast; a number of origins is spread over the last rows.
-        X : as in ``fit``
+        origins : int, list of row numbers, or list of times
+            Last row before each forecast. An int is a number of origins, which are spread over the
+            last rows.
+        X : same types as in ``fit``, optional
             Additional columns, including the rows of the forecasts.
 
         Returns
         -------
         array (O, H) or (O, H, D), list of (O, H), or long DataFrame
-            The frame has the id, ``cutoff``, the time and ``forecast``.
+            A frame has columns for the id, the time of the origin (``cutoff``), the time and the
+            ``forecast``.
         """
         fitted = self._fitted
         panel = fitted.panel.read_context(y, X, name="y", X_name="X")
@@ -280,7 +287,7 @@ class Forecaster(BaseEstimator):
         if panel.known_names:
             for history, places in zip(panel.histories, rows, strict=True):
                 if (last := int(places.max())) + horizon >= len(history):
-                    expected = f"rows followed by {horizon} rows with the columns known ahead"
+                    expected = f"rows that are followed by {horizon} rows of known columns"
                     raise bad_argument("origins", last, expected)
         return panel.rolling(rows, fitted.forecasts(panel, rows, horizon))
 
@@ -296,26 +303,29 @@ class Forecaster(BaseEstimator):
     ) -> Backtest:
         """Refit at each origin and compare the forecasts with the rows that follow.
 
-        Each fit uses the rows up to its origin, and columns known ahead up to the end of its
-        forecast. This forecaster is not modified.
+        Each fit uses the rows up to its origin, and known columns up to the end of its forecast.
+        The forecaster itself is not modified.
 
         Parameters
         ----------
-        y, X : as in ``fit``
-        origins : int, or row numbers, or times
-            Last row before each forecast; a number of origins is spread over the last rows, counted
-            from the end of each series.
-        interval : float in ]0, 1[
+        y, X : same types as in ``fit``
+            Series and additional columns.
+        origins : int, list of row numbers, or list of times
+            Last row before each forecast. An int is a number of origins, which are spread over the
+            last rows and counted from the end of each series.
+        interval : float in (0, 1)
             Coverage of prediction intervals.
         progress : bool, or callable (done, total), optional
-            Show a progress bar, by default as in ``fit``, or call a function after each origin.
+            True shows a progress bar, and a callable is called after each origin. By default, the
+            parameter ``progress`` of the forecaster is used.
 
         Returns
         -------
         Backtest
-            ``.errors`` is a DataFrame of all forecasts, including naive ones, and true values.
-            ``.summary``, ``.by_series`` and ``.by_step`` contain metrics of them, and ``.plot()``
-            draws them. After an interruption (Ctrl-C), the result contains the finished origins.
+            ``.errors`` is a DataFrame of all forecasts, naive forecasts and true values.
+            ``.summary``, ``.by_series`` and ``.by_step`` contain error metrics, and ``.plot()``
+            draws the forecasts. After an interruption (Ctrl-C), the result contains the finished
+            origins.
         """
         config, panel = self._config(), self._read(y, X)
         check_coverage(interval)
@@ -342,15 +352,15 @@ class Forecaster(BaseEstimator):
         interval: float | Sequence[float] | None = 0.9,
         width: float = 9.0,
     ) -> Figure:
-        """Plot the last rows of series with their forecasts and prediction intervals.
+        """Plot the last rows of some series with their forecasts and prediction intervals.
 
         Parameters
         ----------
-        series : id or column, or list of them, optional
-            Series to plot, as numbers for arrays; by default the first four.
-        X : as in ``predict``
-            Columns known ahead.
-        interval : float in ]0, 1[, or list of them, or None
+        series : id, column or number of a series, or list of them, optional
+            Series to plot. By default, the first four.
+        X : same types as in ``fit``, optional
+            Known columns at the rows to forecast.
+        interval : float in (0, 1), list of floats, or None
             Coverage of prediction intervals.
         width : float
             Width of the figure, in inches.
@@ -389,17 +399,17 @@ class Forecaster(BaseEstimator):
         ----------
         path : str or path
             Path of the page. An existing file is replaced.
-        X : as in ``predict``
-            Columns known ahead.
+        X : same types as in ``fit``, optional
+            Known columns at the rows to forecast.
         backtest : Backtest, optional
-            Backtest to show on the page.
-        interval : float in ]0, 1[
+            Backtest to include in the page.
+        interval : float in (0, 1)
             Coverage of prediction intervals.
         """
         fitted = self._fitted
         check_coverage(interval)
         if backtest is not None and not isinstance(backtest, Backtest):
-            raise bad_argument("backtest", backtest, "a result of forecaster.backtest, or None")
+            raise bad_argument("backtest", backtest, "a Backtest or None")
         horizon, panel = fitted.config.horizon, fitted.panel
         forecasts = fitted.forecast(panel, horizon, panel.future(X, horizon))
         values = contents(fitted, forecasts, float(interval), backtest)
@@ -409,9 +419,9 @@ class Forecaster(BaseEstimator):
     def update(self, y_new: Any, X_new: Any = None) -> Self:
         """Append rows, and train the selected candidates on all rows.
 
-        The validation errors of ``fit`` are kept, relative to the mean step of the series, so
-        intervals widen if the steps become larger. If no candidate was trained before, because
-        series were too short or constant, candidates are selected again.
+        The validation errors of ``fit`` are kept, in units of the mean step of each series, so the
+        intervals become wider if the steps become larger. Candidates are selected again only if no
+        candidate was trained before, because the series were too short or constant.
         """
         fitted = self._fitted
         panel = fitted.panel.follow(y_new, X_new)
@@ -448,8 +458,8 @@ class Forecaster(BaseEstimator):
     def export(self, path: Any) -> NoReturn:
         """Raise a TypeError, because only a ``LinearESN`` or its model can be exported."""
         raise TypeError(
-            "a Forecaster cannot be exported: it combines several models of the whole series. "
-            "Train a LinearESN and export that."
+            "A Forecaster cannot be exported, because it combines several models of the whole "
+            "series. Export a LinearESN instead."
         )
 
     @property
@@ -459,7 +469,7 @@ class Forecaster(BaseEstimator):
 
     @property
     def expected_error_(self) -> Any:
-        """Mean absolute error over the horizon on the validation rows, by id for DataFrames."""
+        """Mean absolute error over the horizon on the validation rows, for each series."""
         errors, panel = self._fitted.expected_errors, self._fitted.panel
         if panel.form.kind in ("wide", "long"):
             import pandas
@@ -479,7 +489,7 @@ class Forecaster(BaseEstimator):
         return self.fitted_
 
     def _config(self) -> ForecastConfig:
-        """Return the validated settings."""
+        """Validate the parameters and return them as a configuration."""
         for name in ("multivariate", "refit", "progress"):
             check_flag(getattr(self, name), name)
         generator(self.seed)
@@ -501,7 +511,7 @@ class Forecaster(BaseEstimator):
         )
 
     def _prior(self) -> Prior:
-        """Return the readouts of the prior for the horizon."""
+        """Return the prior that is selected by the parameter ``prior``."""
         if self.prior is None or isinstance(self.prior, Prior):
             return self.prior or NO_PRIOR
         if isinstance(self.prior, str) and self.prior == "auto":
@@ -516,8 +526,8 @@ class Forecaster(BaseEstimator):
         for season in seasons:
             if not is_finite_number(season) or season < 1:
                 raise bad_argument(
-                    "seasons", self.seasons, "periods in rows, numbers of 1 or more, or None",
-                    f"{IN_ROWS}; None detects them.",
+                    "seasons", self.seasons, "periods of at least 1 row, or None",
+                    f"{IN_ROWS}. None detects the periods.",
                 )  # fmt: skip
         return tuple(sorted(set(map(float, seasons))))
 
@@ -527,7 +537,7 @@ class Forecaster(BaseEstimator):
         if self.multivariate and not panel.form.shared:
             raise bad_argument(
                 "multivariate", True, "False for series that do not share their rows",
-                "Columns of an array or a wide frame do.",
+                "Pass the series as columns of an array or a wide frame.",
             )  # fmt: skip
         return panel
 
@@ -538,21 +548,21 @@ class Forecaster(BaseEstimator):
         check_count(horizon, "horizon", "a number of steps", 1)
         if horizon > fitted.config.horizon and not fitted.is_recursive:
             raise bad_argument(
-                "horizon", horizon, f"at most {fitted.config.horizon}, as in the fit",
+                "horizon", horizon, f"at most {fitted.config.horizon}, the horizon of the fit",
                 'Fit with a longer horizon, or with strategy="recursive", which has no limit.',
             )  # fmt: skip
         return int(horizon)
 
 
 def _levels(interval: Any, quantiles: Any) -> dict[str, float]:
-    """Return the levels of the quantiles to compute, by output name."""
+    """Return the levels of the quantiles to compute, by the name of the output column."""
     if interval is not None and quantiles is not None:
         raise bad_argument("quantiles", quantiles, "None if interval is given")
     if quantiles is not None:
         levels = np.atleast_1d(quantiles).tolist()
         valid = bool(levels) and all(is_finite_number(q) and 0 < q < 1 for q in levels)
         if not valid or len(set(levels)) < len(levels):
-            raise bad_argument("quantiles", quantiles, "different numbers in ]0, 1[")
+            raise bad_argument("quantiles", quantiles, "different numbers in (0, 1)")
         return {f"q{level!r}": float(level) for level in levels}
     coverages = {"": interval}
     if interval is None:
@@ -560,7 +570,7 @@ def _levels(interval: Any, quantiles: Any) -> dict[str, float]:
     elif np.ndim(interval):
         coverages = {f"_{100 * check_coverage(level):.12g}": level for level in interval}
         if not coverages or len(coverages) < len(interval):
-            raise bad_argument("interval", interval, "different coverages in ]0, 1[")
+            raise bad_argument("interval", interval, "different coverages in (0, 1)")
     sides = {"lower": -0.5, "upper": 0.5}
     return {
         side + name: 0.5 + sign * check_coverage(coverage)

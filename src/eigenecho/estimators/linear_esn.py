@@ -72,14 +72,15 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         applies to all of them equally.
     basis : {"eigen", "neuron"}
         Compute in the eigenbasis, O(N) per step, or as the standard network with its matrix W. In
-        "eigen", a matrix without a usable eigenbasis (most sparse ones) is replaced by the cheapest
-        exact form: a small dense block that drives modes, or W itself.
+        "eigen", a matrix without an accurate eigenbasis, such as most sparse matrices, is replaced
+        by the cheapest exact form: a small dense block that drives modes, or W itself.
     sr : float
         Spectral radius, before the leak.
     lr : float
-        Leaking rate in ]0, 1]: λ' = lr λ + 1 − lr.
+        Leaking rate in (0, 1]: λ' = lr λ + 1 − lr.
     input_scaling : float or array (n_features,)
-        Scale of W_in and of the input bias. An array scales the bias by its mean magnitude.
+        Scale of W_in and of the input bias. If it is an array, the bias is scaled by the mean
+        magnitude of its elements.
     input_connectivity, rc_connectivity : float
         Fraction of nonzero connections in W_in, and in W for "matrix" and "sim".
     input_bias : bool
@@ -101,24 +102,24 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         [1, y(t−1), s, φ(s)], where s are the states, standardised over the training rows, and φ are
         the features. The ridge applies to all of these columns equally, whatever ``penalty`` is.
     ridge : float, list of floats, "auto" or "loop"
-        The penalty α. From a list, the value with the smallest error on the last fifth of the
+        Ridge penalty α. From a list, the value with the smallest error on the last fifth of the
         training data is selected. "auto" maximises the marginal likelihood of the training
         targets (see :doc:`/ridge`). "loop" minimises the errors of forecasts on three parts of the
         training rows, each left out in turn (see :doc:`/guides/chaotic-systems`). With feedback,
         the selection requires targets whose squares do not overflow or underflow (about 1e-150 to
         1e150), or ``standardize=True``.
     penalty : {"neuron", "identity"}
-        Ridge in the neuron basis (αQᵀQ) or in the basis of the computation (αI). With a named
-        spectrum, "identity" never builds an N×N matrix and draws W_in in the eigenbasis directly,
-        so the two penalties draw different weights from the same seed.
+        Apply the ridge in the neuron basis (αQᵀQ) or in the working basis (αI). With a named
+        spectrum, "identity" avoids all N×N matrices and draws W_in directly in the eigenbasis, so
+        the two penalties draw different weights from the same seed.
     solver : {"auto", "structured", "refined", "qr", "gram"}
-        "structured" computes the normal equations from sums over time, without states, and
-        refines the solution on true residuals; if that does not reach full precision, it falls
-        back to "qr", an orthogonal factorisation. "gram" solves the normal equations without
-        refinement, to half the digits. "refined" solves the normal equations for any W, and refines
-        the solution in the same way.
-        "auto" uses "qr" for small problems, and "refined" if W is a large matrix. ``solver_`` is
-        the solver that was used; ``solver=solver_`` gives the same readout.
+        "structured" computes the normal equations from sums over time, without states, and refines
+        the solution with exact residuals. If this does not reach full precision, "qr", an
+        orthogonal factorisation, is used instead. "refined" computes the normal equations from
+        states, for any W, and refines the solution in the same way. "gram" solves the normal
+        equations without refinement, which loses about half of the digits. "auto" uses "qr" for
+        small problems, and "refined" if W is a large matrix. ``solver_`` is the solver that was
+        used, and ``solver=solver_`` gives the same readout.
     warmup : int
         Number of steps at the start of each series that are excluded from training and ``score``.
     missing : {"error", "skip"}
@@ -128,16 +129,16 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     dtype : {"float64", "float32"}
         Type of states and outputs; training sums are always float64.
     seed : int, Generator or None
-        Spectrum, eigenvectors, W_in, W_fb, bias and features have separate random streams: changing
-        one option does not redraw the others.
+        Seed of the random weights. The spectrum, eigenvectors, W_in, W_fb, bias and features have
+        separate random streams, so a change of one option does not change the others.
 
     Attributes
     ----------
     model_ : LinearModel
         Reservoir and readout as plain arrays.
     W_out_ : array (N', D_out)
-        Readout weights in the basis of the computation, rows [1, y(t−1), r], or
-        [1, y(t−1), s, φ(s)] with features.
+        Readout weights in the working basis, for rows [1, y(t−1), r], or [1, y(t−1), s, φ(s)] with
+        features.
     spectrum_ : Spectrum
         Eigenvalues before the leak.
     effective_radius_ : float
@@ -285,10 +286,12 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
         Parameters
         ----------
-        X, y : as in ``fit``
+        X, y : same types as in ``fit``
+            Inputs and targets of the additional series.
         initial_state : State, or one for each series, optional
-            Initial states of the series, for which no warmup is applied: ``final_state_`` continues
-            the last series. By default, the states are zero and ``warmup`` rows are excluded.
+            Initial states of the series, such as ``final_state_`` to continue the last series. No
+            rows are then excluded as warmup. By default, the initial states are zero, and
+            ``warmup`` rows are excluded.
         """
         with validation.all_or_nothing(self):
             if hasattr(self, "model_"):
@@ -297,8 +300,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
                 self._fit(X, y)
             else:
                 raise ValueError(
-                    "initial_state is not supported in the first call of partial_fit, which fits "
-                    "the network."
+                    "initial_state must be None in the first call of partial_fit, which fits the "
+                    "network."
                 )
         return self
 
@@ -316,8 +319,9 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         evidence = before.need_single()
         problem = model.problem(inputs, outputs, evidence.penalty, starts)
         if len(problem.parts) > 1:
-            got, expected = "gaps at different rows", "gaps at the same rows in all columns"
-            raise bad_argument("y", Words(got), expected, "Use fit on all rows at once.")
+            got = Words("missing values at different rows")
+            expected = "missing values at the same rows in all columns"
+            raise bad_argument("y", got, expected, "Use fit on all rows at once.")
         block = [(skip, len(u)) for skip, u in zip(skipped, inputs, strict=True)]
         kind = validation.target_kind(inputs, outputs)
         evidence, end = update(evidence, problem, block)
@@ -366,7 +370,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
             and cost O(N'²) per row. A network with feedback needs ``y_previous``.
         progress : callable (done, total), optional
-            Called several times per second with numbers of steps. It does not change the results.
+            Called several times per second with the numbers of finished and of all steps. It does
+            not change the results.
         """
         check_is_fitted(self)
         if self.model_.closed and y_previous is None:  # sequential, so a device would not help
@@ -388,8 +393,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
         Parameters
         ----------
-        X, y : arrays or lists of arrays
-            As for ``fit``.
+        X, y : same types as in ``fit``
+            Inputs and targets.
         sample_weight : array (T,), or one for each series, optional
             Weight of each row.
         """
@@ -413,8 +418,9 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     def transform(self, X: Any, out: Any = None) -> Any:
         """Compute the states (T, N) of each series; a single series can write them to ``out``.
 
-        In the eigenbasis the columns are in the Q layout: real modes, then the real and imaginary
-        part of each pair; the block of a cascade comes first. Feedback uses the model's own output.
+        In the eigenbasis, the columns are in the Q layout: real modes, then the real and imaginary
+        parts of each pair. In a cascade, they follow the columns of the dense block. A network with
+        feedback uses its own outputs.
         """
         check_is_fitted(self)
         reservoir = self.model_.reservoir
@@ -428,7 +434,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     @takes_tensors
     @one_blas_thread()
     def states(self, X: Any, basis: str = "neuron") -> Any:
-        """Compute states (T, N) in the ``neuron`` basis, or the ``work`` basis of ``transform``."""
+        """Compute the states (T, N) in the "neuron" basis, or in the "work" basis of transform."""
         states = self.transform(X)
         check_known(basis, "basis", ("neuron", "work"))
         if basis == "work" or self.model_.reservoir.transition.in_neuron_basis:
@@ -465,20 +471,20 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             ``X``. The first D_out columns of ``X`` are the series itself. As in training, where row
             t of ``X`` predicts row t+1 of the series, each row acts on the next one:
 
-                ŝ(t+1) = f(ŝ(t), known(t), all before)
+                ŝ(t+1) = f(ŝ(t), known(t), all earlier rows)
 
             After a context of n rows, ``inputs`` is known(n), …, known(n+horizon−1) and the
             forecast is ŝ(n), …, ŝ(n+horizon−1): the first row of the forecast uses known(n−1) of
             the context, and the last row of ``inputs`` is not used. After ``fit`` on n rows and
-            without a context, ``inputs`` is the same and the forecast is ŝ(n+1), …, ŝ(n+horizon). A
-            column that acts on its own row must be shifted by one row in ``X`` and ``inputs``, so
-            that row t contains known(t+1).
+            without a context, ``inputs`` contains the same rows, and the forecast is ŝ(n+1), …,
+            ŝ(n+horizon). If a column affects the series in the same row, shift it by one row in
+            ``X`` and ``inputs``, so that row t contains known(t+1).
         state : State, optional
-            State (r, y) to start from instead, such as ``final_state_``, or the state of a stream
-            or of ``predict`` with ``return_state``. The first row of the forecast is the step after
-            y, and ``inputs`` starts with the row of y.
+            Initial state (r, y), such as ``final_state_``, or the state of a stream or of
+            ``predict`` with ``return_state``. The first row of the forecast is the step after y,
+            and ``inputs`` starts with the row of y.
         interval : float, optional
-            Coverage of prediction intervals in ]0, 1[, such as 0.9. The training residuals are
+            Coverage of prediction intervals in (0, 1), such as 0.9. The training residuals are
             propagated through the closed loop, which is exact for independent Gaussian errors.
             The uncertainty of the weights is included to first order, unless the network was
             loaded from a file without ``statistics``. Not available with features.
@@ -559,8 +565,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             Initial state: ``final_state_`` continues the training series. By default it is zero,
             and the first ``warmup`` rows are excluded from training.
         forgetting : float
-            Factor in ]0, 1]: a row k steps back, including rows of ``fit``, has weight
-            forgetting^k.
+            Forgetting factor in (0, 1]. The weight of a row k steps ago, including the rows of
+            ``fit``, is forgetting^k.
         n_inputs, n_outputs : int, optional
             Numbers of columns of inputs and targets.
         """
@@ -609,17 +615,17 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         Parameters
         ----------
         units : int, optional
-            The number of modes; with ``tol``, the largest number.
+            Number of modes; with ``tol``, the maximum number.
         tol : float, optional
-            The relative error, in ]0, 1[.
+            Relative error, in (0, 1).
         data : X or (X, y), optional
             Rows to use instead of the training rows, as in ``LinearModel.reduce``.
 
         Returns
         -------
         LinearESN
-            A network with a ``certificate_`` and new values of ``spectrum`` and ``units``, which
-            continues from the same row. It cannot be trained further.
+            A network with a ``certificate_`` and new values of ``spectrum`` and ``units``. Its
+            forecasts start after the same row. It cannot be trained further.
         """
         validation.check_feature_names(self, data[0] if isinstance(data, tuple) else data)
         fitted = self._checked.reduced(units, tol, data)
@@ -631,7 +637,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         return esn
 
     def matrices(self, basis: str = "neuron") -> Matrices:
-        """Return W, W_in, bias, W_fb and W_out in the ``neuron`` or the ``work`` basis."""
+        """Return W, W_in, bias, W_fb and W_out in the "neuron" basis or in the "work" basis."""
         return self._checked.model.matrices(basis)
 
     def save(self, path: Any, *, statistics: bool = False) -> None:
@@ -656,7 +662,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         path : str or Path
             ``network.c``, which is written with ``network.h``, or ``network.js``.
         dtype : {"float64", "float32"}, optional
-            Type of all numbers and operations, by default that of the network.
+            Type of all numbers and operations. By default, the dtype of the network.
         state : State, optional
             Initial state, zero by default; ``final_state_`` continues the training series.
 
@@ -672,7 +678,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
     @property
     def W_out_(self) -> Any:
-        """Readout weights (N', D_out) in the basis of the computation, rows [1, y(t−1), r]."""
+        """Readout weights (N', D_out) in the working basis, for rows [1, y(t−1), r]."""
         return self._checked.model.W_out
 
     @property
@@ -724,7 +730,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
     @property
     def closed_loop_radius_(self) -> float:
-        """Spectral radius of the network with its output fed back as in ``forecast``."""
+        """Spectral radius of the closed loop of ``forecast``, in which outputs become inputs."""
         return self._get_or_missing("closed_loop_radius")
 
     def _get_or_missing(self, name: str) -> float:

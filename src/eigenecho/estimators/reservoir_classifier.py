@@ -21,7 +21,7 @@ from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array, Seed
 
 RIDGES = tuple(float(ridge) for ridge in np.logspace(-2, 6, 17))
-"""Candidate penalties for ``ridge="auto"``, over a wide range."""
+"""Candidate penalties for ``ridge="auto"``."""
 
 
 class ReservoirClassifier(ClassifierMixin, SeriesEstimator):
@@ -39,14 +39,15 @@ class ReservoirClassifier(ClassifierMixin, SeriesEstimator):
     phases : int
         Number of phases of each mode.
     thresholds : int
-        Number of thresholds of each output. The defaults give 7680 features; 8 time constants, 4
-        frequencies, 2 phases and 4 thresholds give 1024. These are three to five times faster to
-        fit, five times faster to predict, and half a percentage point less accurate.
+        Number of thresholds for each output. The defaults give 7680 features. A classifier with 8
+        time constants, 4 frequencies, 2 phases and 4 thresholds has 1024 features, and is three to
+        five times faster to fit, five times faster to predict, and half a percentage point less
+        accurate.
     ridge : "auto" or float
         Ridge penalty for the standardised features. "auto" compares 17 values from 1e-2 to 1e6.
     layout : {"channels_last", "channels_first"}
-        Arrays are (series, T, D) and lists contain (T, D), or (series, D, T) and (D, T) as in
-        aeon.
+        Order of the axes. "channels_last" expects arrays (series, T, D) or lists of arrays (T, D),
+        and "channels_first" expects (series, D, T) or (D, T), as in aeon.
     id, time : str
         Names of the columns of ids and times in a long frame. All other columns are channels.
     seed : int, Generator or None
@@ -135,8 +136,8 @@ class ReservoirClassifier(ClassifierMixin, SeriesEstimator):
             Labels: strings, integers or Booleans. For a long frame, a pandas Series with the ids
             as index, or a mapping from ids to labels.
         progress : bool, or callable (stage, done, total)
-            True draws a progress bar. A callable is called with numbers of series for the stage
-            "features", and before and after the stage "ridge".
+            True shows a progress bar. A callable is called with the numbers of finished and of all
+            series in the stage "features", and before and after the stage "ridge".
         """
         with all_or_nothing(self), stage_report(progress) as report:
             ridges = self._ridges()
@@ -164,10 +165,10 @@ class ReservoirClassifier(ClassifierMixin, SeriesEstimator):
 
         Parameters
         ----------
-        X : as in ``fit``
+        X : same types as in ``fit``
             Series of any length.
         progress : bool, or callable (stage, done, total)
-            As in ``fit``.
+            See ``fit``.
 
         Returns
         -------
@@ -179,14 +180,14 @@ class ReservoirClassifier(ClassifierMixin, SeriesEstimator):
         return series.restore(self._classify(series, progress), ["label"])
 
     def decision_function(self, X: Any, *, progress: Any = False) -> Any:
-        """Return decision values: about 1 for the class of a series, −1 for others.
+        """Return decision values, which are about 1 for the class of a series and −1 for others.
 
         Parameters
         ----------
-        X : as in ``fit``
+        X : same types as in ``fit``
             Series of any length.
         progress : bool, or callable (stage, done, total)
-            As in ``fit``.
+            See ``fit``.
 
         Returns
         -------
@@ -201,7 +202,7 @@ class ReservoirClassifier(ClassifierMixin, SeriesEstimator):
         return series.restore(decisions, self.classes_)
 
     def predict_proba(self, X: Any, *, progress: Any = False) -> Any:
-        """Return probabilities of the classes: softmax(s · decision values).
+        """Return the probabilities of the classes, softmax(s · decision values).
 
         The sharpness s is one number that minimises the log loss of the leave-one-out decision
         values of the training series. The targets are smoothed as in Platt scaling, so that
@@ -209,10 +210,10 @@ class ReservoirClassifier(ClassifierMixin, SeriesEstimator):
 
         Parameters
         ----------
-        X : as in ``fit``
+        X : same types as in ``fit``
             Series of any length.
         progress : bool, or callable (stage, done, total)
-            As in ``fit``.
+            See ``fit``.
 
         Returns
         -------
@@ -228,10 +229,10 @@ class ReservoirClassifier(ClassifierMixin, SeriesEstimator):
 
         Parameters
         ----------
-        X, y : as in ``fit``
-            Series and labels.
+        X, y : same types as in ``fit``
+            Series and their labels.
         sample_weight : array (series,), optional
-            Weights of the series, in the order of X, or of the sorted ids of a long frame.
+            Weights of the series, in the order of ``X`` or, for a long frame, of the sorted ids.
         """
         series = self._read(X)
         labels, predicted = _check_labels(y, series), self._classify(series)
@@ -249,7 +250,7 @@ class ReservoirClassifier(ClassifierMixin, SeriesEstimator):
 
     @property
     def intercept_(self) -> Array:
-        """Decision values of a series whose features are all 0."""
+        """Decision values for features that are all 0."""
         return self._linear.intercept
 
     @property

@@ -87,12 +87,12 @@ class SeriesEstimator(BaseEstimator):
 
 
 class ReservoirFeatures(TransformerMixin, SeriesEstimator):
-    """Transformer from whole series to one row of features each, for any scikit-learn estimator.
+    """Transformer that computes one row of features for each series.
 
-    The series drives a grid of linear modes z(t) = λ z(t−1) + u(t), forwards and backwards in
-    time. Each mode is read at several phases, which gives moving averages of the series and of its
+    Each series drives a grid of linear modes z(t) = λ z(t−1) + u(t), forwards and backwards in
+    time. The outputs of a mode at several phases are moving averages of the series and of its
     increments, with weights that oscillate and decay. A feature is the proportion of steps at which
-    such an output exceeds a threshold. The thresholds are quantiles of the outputs for a sample of
+    an output exceeds a threshold. The thresholds are quantiles of the outputs for a sample of
     training series.
 
     Parameters
@@ -104,10 +104,10 @@ class ReservoirFeatures(TransformerMixin, SeriesEstimator):
     phases : int
         Number of phases of each mode. The first phase ignores constant offsets.
     thresholds : int
-        Number of thresholds of each output.
+        Number of thresholds for each output.
     layout : {"channels_last", "channels_first"}
-        Arrays are (series, T, D) and lists contain (T, D), or (series, D, T) and (D, T) as in
-        aeon.
+        Order of the axes. "channels_last" expects arrays (series, T, D) or lists of arrays (T, D),
+        and "channels_first" expects (series, D, T) or (D, T), as in aeon.
     id, time : str
         Names of the columns of ids and times in a long frame. All other columns are channels.
     seed : int, Generator or None
@@ -191,10 +191,11 @@ class ReservoirFeatures(TransformerMixin, SeriesEstimator):
 
         Parameters
         ----------
-        X : as in ``fit``
+        X : same types as in ``fit``
             Series of any length.
         progress : bool, or callable (stage, done, total)
-            True draws a progress bar. A callable is called with numbers of series.
+            True shows a progress bar. A callable is called with the name of the stage, the number
+            of finished series and the total number of series.
 
         Returns
         -------

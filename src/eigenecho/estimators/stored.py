@@ -1,4 +1,4 @@
-"""Stored forms of the estimators, and ``load``."""
+"""Stored forms of the estimators, from which files are written and read."""
 
 from __future__ import annotations
 
@@ -34,16 +34,17 @@ from eigenecho.transition import DelayLine, Dense, Diagonal, Sparse, Transition,
 from eigenecho.types import Array, NonNegative
 
 OF_FIT = "of the fit"
-"""Stored value of ``prior`` if it is a forecaster."""
+"""Stored value of the parameter ``prior`` if it is a forecaster."""
 
 T = TypeVar("T", ReservoirFeatures, ReservoirClassifier)
 
 
 @dataclass(frozen=True, eq=False)
 class Parameters:
-    """Parameters of an estimator: plain values, and eigenvalues or a matrix as the spectrum.
+    """Parameters of an estimator.
 
-    ``feature_names_in`` are the names of the columns that the estimator was fitted on.
+    ``plain`` contains JSON values, and ``given`` the eigenvalues or matrix that were passed as
+    ``spectrum``. ``feature_names_in`` contains the column names of the training data.
     """
 
     plain: dict[str, Any]
@@ -101,7 +102,7 @@ class Parameters:
 
 
 def _check_network(params: dict[str, Any], D_in: int) -> None:
-    """Raise if the parameters of a network are invalid for ``D_in`` features."""
+    """Raise an error if the parameters of a network are invalid for ``D_in`` features."""
     recipe = Settings.of(params).recipe
     per_feature(recipe.input_scaling, D_in)
     generator(params["seed"])
@@ -112,7 +113,7 @@ def _check_network(params: dict[str, Any], D_in: int) -> None:
 
 
 def _from_transition(given: Transition) -> Any:
-    """Convert a transition to a value of ``spectrum``."""
+    """Convert a transition to a value of the parameter ``spectrum``."""
     if isinstance(given, DelayLine):
         return given
     return given.spectrum if isinstance(given, Diagonal) else given.matrix
@@ -157,7 +158,10 @@ def _from_plain(value: Any, name: str) -> Any:
 @stands_for(LinearESN)
 @dataclass(frozen=True, eq=False)
 class StoredNetwork:
-    """Stored form of a ``LinearESN``; ``neurons`` is True if the penalty uses the model's basis."""
+    """Stored form of a ``LinearESN``.
+
+    ``neurons`` is True if the penalty is in the neuron basis of the model.
+    """
 
     fitted: FittedNetwork
     evidence: GroupEvidence | None
@@ -166,13 +170,13 @@ class StoredNetwork:
 
     @classmethod
     def of(cls, esn: LinearESN, fitted: FittedNetwork, statistics: bool) -> StoredNetwork:
-        """Return the stored form of an estimator, with its evidence if ``statistics`` is True."""
+        """Return the stored form of a network, with its evidence if ``statistics`` is True."""
         evidence = fitted.need_single().on_host if statistics else None
         neurons = evidence is not None and evidence.penalty.basis is not None
         return cls(fitted.without_evidence(), evidence, neurons, Parameters.of(esn))
 
     def restored(self) -> LinearESN:
-        """Return the estimator, or raise if the parts are inconsistent."""
+        """Return the network, or raise an error if the stored parts are inconsistent."""
         model, group, evidence = self.fitted.model, self.evidence, None
         if group is not None:
             check_range(group.weights, "weights", model.reservoir.dtype)
@@ -209,7 +213,7 @@ class StoredReservoir:
         return cls(estimator.reservoir_, estimator.spectrum_, radius, params)
 
     def restored(self) -> DiagonalReservoir:
-        """Return the transformer, or raise if the parts are inconsistent."""
+        """Return the transformer, or raise an error if the stored parts are inconsistent."""
         W_in = self.reservoir.W_in
         if self.reservoir.W_fb is not None or not len(W_in):
             raise bad_argument(
@@ -238,7 +242,7 @@ class StoredForecaster:
         return cls(forecaster.fitted_, Parameters.of(forecaster))
 
     def restored(self) -> Forecaster:
-        """Return the forecaster, or raise if the parts are inconsistent."""
+        """Return the forecaster, or raise an error if the stored parts are inconsistent."""
         forecaster: Forecaster = self.params.restored(Forecaster)
         if forecaster.prior == OF_FIT:
             forecaster.prior = self.fitted.config.prior
@@ -250,7 +254,7 @@ class StoredForecaster:
 @stands_for(ReservoirFeatures)
 @dataclass(frozen=True, eq=False)
 class StoredFeatures:
-    """Stored form of a ``ReservoirFeatures``."""
+    """Stored form of a ``ReservoirFeatures`` transformer."""
 
     modes: PooledModes
     params: Parameters
@@ -261,7 +265,7 @@ class StoredFeatures:
         return cls(estimator.modes_, Parameters.of(estimator))
 
     def restored(self) -> ReservoirFeatures:
-        """Return the transformer, or raise if the parts are inconsistent."""
+        """Return the transformer, or raise an error if the stored parts are inconsistent."""
         return _with_modes(self.params, ReservoirFeatures, self.modes)
 
 
@@ -283,7 +287,7 @@ class StoredClassifier:
         return cls(estimator.modes_, estimator.classifier_, labels, kind, Parameters.of(estimator))
 
     def restored(self) -> ReservoirClassifier:
-        """Return the classifier, or raise if the parts are inconsistent."""
+        """Return the classifier, or raise an error if the stored parts are inconsistent."""
         dtype = np.dtype(self.kind)
         check_known(dtype.kind, "kind", "biufmMU")
         classes = np.array(self.classes, "U" if dtype.kind == "U" else dtype)  # "U" is not padded
@@ -300,12 +304,12 @@ class StoredClassifier:
 
 
 def _plain_classes(classes: Array) -> tuple[Hashable, ...]:
-    """Return labels as strings, numbers or Booleans; dates become integers in their own unit."""
+    """Convert labels to strings, numbers or Booleans; dates become integers in their unit."""
     return tuple((classes.astype(int) if classes.dtype.kind in "mM" else classes).tolist())
 
 
 def _with_modes(params: Parameters, kind: type[T], modes: PooledModes) -> T:
-    """Return an estimator with the given modes, or raise if its parameters are invalid."""
+    """Return an estimator with the given modes, or raise an error if a parameter is invalid."""
     estimator = params.restored(kind, modes.channels)
     check_options(estimator.layout, estimator.id, estimator.time)
     generator(estimator.seed)
@@ -317,5 +321,5 @@ STORED_FORMS = (
     StoredClassifier, StoredFeatures, StoredForecaster, StoredLearner, StoredNetwork, StoredPanel,
     StoredReservoir, StoredStream,
 )  # fmt: skip
-"""Stored forms to register. Importing a form registers it (``stands_for``), so a form in a
-different module from its class must be listed here."""
+"""Stored forms to register. ``stands_for`` registers a form when its module is imported, so forms
+that are not in the module of their class must be listed here."""

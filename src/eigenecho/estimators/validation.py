@@ -1,4 +1,4 @@
-"""Validation shared by the estimators."""
+"""Validation functions that are shared by the estimators."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ from eigenecho.training import Settings
 from eigenecho.types import Array
 
 TARGETS = ("next", "same", "other")
-"""Kinds of targets: the next row of the inputs, the same row, or anything else."""
+"""Kinds of targets: the next row of the inputs, the same row, or any other values."""
 
 ROWS = 4096
-"""Largest number of rows compared to determine the kind of the targets."""
+"""Maximum number of rows that are compared to determine the kind of the targets."""
 
 NEAR = 0.8
-"""Largest median difference between targets and next rows, relative to the steps of the series.
+"""Maximum median difference between targets and next rows, relative to the steps of the series.
 
 The ratio is at most 0.71 if noise was added to the inputs alone, and 1 for unrelated targets and
 for targets two rows ahead.
 """
 
 LARGE_GROWTH = 1e6
-"""Factor of growth of the states over a series above which a warning is issued."""
+"""Growth factor of the states over a series above which a warning is issued."""
 
 
 @contextmanager
 def all_or_nothing(estimator: Any) -> Iterator[None]:
-    """Restore an estimator if fitting it fails or is interrupted."""
+    """Restore an estimator if its fit fails or is interrupted."""
     before = dict(vars(estimator))
     try:
         yield
@@ -69,7 +69,8 @@ def check_inputs(
 ) -> tuple[list[Array], Container]:
     """Return series (T_i, D_in) and their container.
 
-    The features must match those of the fitted ``estimator``; with ``reset``, they are set.
+    The columns must match those passed to ``fit``. With ``reset``, their number and names are
+    stored in the ``estimator`` instead.
     """
     if is_on_device(X) and X.ndim == 3 and all(X.shape):
         _check_features(estimator, X[0], reset)
@@ -81,9 +82,10 @@ def check_inputs(
 def check_outputs(
     y: Any, like: Container, dtype: Any, name: str = "y", D: int | None = None, **gaps: Any
 ) -> tuple[list[Array], Container]:
-    """Return finite series (T_i, D_out) and their container; ``D`` is the expected D_out.
+    """Return finite series (T_i, D_out) and their container.
 
-    ``gaps`` are options of ``series.check_finite``.
+    ``D`` is the expected number of columns, if it is known, and ``gaps`` contains options of
+    ``series.check_finite``.
     """
     items, container = unpack_outputs(y, name, like)
     series = _read(items, container, name, dtype, **gaps)
@@ -107,7 +109,7 @@ def _read(
     finite: bool = True,
     **gaps: Any,
 ) -> list[Array]:
-    """Return at least one series, each with at least one row, as contiguous arrays."""
+    """Convert series to contiguous arrays, and raise an error if any of them is empty."""
     check_not_empty(items, name)
     series = []
     for i, item in enumerate(items):
@@ -134,9 +136,10 @@ def _read(
 
 
 def _check_features(estimator: Any, table: Any, reset: bool) -> None:
-    """Raise if the number or names of columns differ from those in ``fit``; ``reset`` sets them.
+    """Raise an error if the number or names of columns differ from those passed to ``fit``.
 
-    Without an estimator there is nothing to compare.
+    With ``reset``, they are stored in the estimator instead. Without an estimator, nothing is
+    checked.
     """
     if estimator is None:
         return
@@ -147,7 +150,7 @@ def _check_features(estimator: Any, table: Any, reset: bool) -> None:
 
 
 def check_feature_names(estimator: Any, X: Any) -> None:
-    """Raise if the column names of one or several frames differ from those in ``fit``."""
+    """Raise an error if the column names of frames differ from those passed to ``fit``."""
     for table in X if isinstance(X, list) else [X]:
         if hasattr(table, "columns"):
             _check_features(estimator, table, reset=False)
@@ -156,9 +159,9 @@ def check_feature_names(estimator: Any, X: Any) -> None:
 def training_series(
     settings: Settings, X: Any, y: Any, estimator: Any = None, *, reset: bool = True
 ) -> tuple[list[Array], list[Array], Container]:
-    """Return inputs and targets of a fit, and the container of the targets.
+    """Return the inputs and targets of a fit, and the container of the targets.
 
-    X may be None for a generator with feedback.
+    ``X`` may be None for a generator with feedback.
     """
     if y is None:
         raise ValueError(
@@ -187,10 +190,10 @@ def training_series(
 def output_names(
     y: Any, known: Sequence[str] | None = None, name: str = "y", *, series: bool = False
 ) -> Any:
-    """Return the names of the output columns as a tuple, or None if there are none.
+    """Return the names of the output columns as a tuple, or None if they have no names.
 
-    Raise if the columns of a frame differ from the ``known`` names. With ``series``, the name of a
-    pandas Series is also used.
+    An error is raised if the columns of a frame differ from the ``known`` names. With ``series``,
+    the name of a pandas Series is also used.
     """
     for item in y if isinstance(y, (list, tuple)) else [y]:
         labels = column_labels(item)
@@ -204,7 +207,7 @@ def output_names(
 
 
 def gap_options(settings: Settings) -> dict[str, Any]:
-    """Return options of ``series.check_finite`` for targets: allow gaps, or suggest a remedy."""
+    """Return the options of ``series.check_finite`` that apply to targets with missing values."""
     if settings.missing != "skip":
         return {"remedy": f"{FILL[:-1]}, or use missing='skip' to exclude them from training."}
     if settings.feedback or settings.output_to_readout:
@@ -213,7 +216,7 @@ def gap_options(settings: Settings) -> dict[str, Any]:
 
 
 def _check_observed(outputs: list[Array], y: Any, container: Container, warmup: int) -> None:
-    """Raise if a target column has no observation after the warmup."""
+    """Raise an error if a target column has no observation after the warmup."""
     parts = [~to_host(namespace(y).isnan(y[warmup:])) for y in outputs if len(y) > warmup]
     observed: Array = np.any(np.concatenate(parts), axis=0) if parts else np.array([True])
     if observed.all():
@@ -226,7 +229,7 @@ def _check_observed(outputs: list[Array], y: Any, container: Container, warmup: 
 
 
 def input_series(estimator: Any, X: Any, y_previous: Any = None) -> tuple[list[Array], Container]:
-    """Return the inputs of a fitted estimator; a model without inputs needs only ``y_previous``."""
+    """Return the inputs of a fitted estimator, which are empty for a model without inputs."""
     if X is not None:
         return check_inputs(X, estimator.dtype, estimator)
     features = estimator.n_features_in_
@@ -260,7 +263,7 @@ def check_context(estimator: Any, context: Any, names: Sequence[str] | None) -> 
 
 
 def check_out(out: Any, series: list[Any], reservoir: Any) -> Any:
-    """Return ``out`` after checking that it fits the states of a single series, or None."""
+    """Return ``out`` after checking that it can contain the states of a single series, or None."""
     if out is None:
         return None
     u = series[0]
@@ -278,7 +281,7 @@ def check_out(out: Any, series: list[Any], reservoir: Any) -> Any:
 
 
 def warn_if_unstable(radius: float, steps: int) -> None:
-    """Warn if the states of the reservoir can grow a lot over the longest series."""
+    """Warn if the states of a reservoir can grow by a large factor within a number of steps."""
     if radius > 1 and steps * math.log(radius) > math.log(LARGE_GROWTH):
         warn(
             f"The effective radius is {radius:.6g} > 1, so states can grow by a factor of "
@@ -297,12 +300,12 @@ def warn_if_single_rows(lengths: Sequence[int], name: str = "X") -> None:
 
 
 def target_kind(inputs: Sequence[Array], outputs: Sequence[Array]) -> str | None:
-    """Return how the targets are related to the first D_out input columns.
+    """Return the relation of the targets to the first D_out input columns.
 
         "next": y(t) = u(t+1),   "same": y(t) = u(t),   "other": neither
 
     Medians are compared, so "next" allows noise, and jumps at a few rows. The result is None if
-    there is nothing to compare: fewer input columns than outputs, or a single row.
+    there are fewer input columns than outputs, or only a single row.
     """
     D = outputs[0].shape[1]
     if inputs[0].shape[1] < D:
@@ -341,7 +344,7 @@ def merge_kinds(old: str | None, new: str | None) -> str | None:
 
 
 def check_target(kind: str | None) -> None:
-    """Raise or warn if forecasts are wrong because the targets were not the next rows."""
+    """Raise an error or warn if a model cannot forecast, because it predicts other targets."""
     remedy = "To predict the next row, use fit(series[:-1], series[1:])."
     if kind == "same":
         raise ValueError(
