@@ -41,7 +41,7 @@ def test_transition_must_be_a_real_square_matrix(transition):
 
 
 def test_list_is_not_a_transition():
-    with pytest.raises(ValueError, match="transition is of type list"):
+    with pytest.raises(ValueError, match="transition: got type list; expected a Spectrum"):
         Reservoir([[1.0]], np.ones((1, 4)))
 
 

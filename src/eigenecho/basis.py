@@ -63,7 +63,7 @@ class Basis:
         Q = np.array(self.Q, dtype=np.float64, order="C")
         left = len(Q) - self.block - self.n_real
         if self.block < 0 or self.n_real < 0 or left < 0 or left % 2:
-            expected = f"numbers of columns that leave an even number of {len(Q)}"
+            expected = f"numbers of columns that leave an even number of the {len(Q)} columns"
             raise bad_argument("n_real, block", (self.n_real, self.block), expected)
         Q.setflags(write=False)
         object.__setattr__(self, "Q", Q)
@@ -78,8 +78,8 @@ class Basis:
         """Complex eigenvectors as columns, in the order of ``Spectrum.values``."""
         if self.block:
             raise ValueError(
-                f"this is the basis of a cascade with a dense block of {self.block} dimensions, "
-                "where the matrix has no usable eigenvectors. Use Q, the whole basis."
+                "P is undefined, because the matrix of a cascade has no usable eigenvectors in its "
+                f"dense block of {self.block} dimensions. Use Q, which contains the whole basis."
             )
         P = self.Q.astype(np.complex128)
         re, im = self.Q[:, self.n_real :: 2], self.Q[:, self.n_real + 1 :: 2]
@@ -243,8 +243,8 @@ def drawn_basis(spectrum: Spectrum, rng: np.random.Generator) -> Basis:
 class StoredDraw:
     """The sizes and the seed of random eigenvectors, for files.
 
-    ``first`` holds the first numbers of their generator, because other versions of NumPy may draw
-    different ones.
+    ``first`` are the first numbers of their generator. Other versions of NumPy may draw different
+    numbers.
     """
 
     n_real: Count

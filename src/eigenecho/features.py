@@ -40,7 +40,7 @@ MOST = 100_000
 
 
 class Part(NamedTuple):
-    """Features of one kind: ``size`` is the degree of a polynomial, or their number."""
+    """Features of one kind. ``size`` is the degree of a polynomial, or the number of features."""
 
     kind: str
     size: int
@@ -78,7 +78,7 @@ class Features:
     parts: tuple[Part, ...] = ()
 
     def draw(self, columns: Array, rng: np.random.Generator) -> FeatureMap | CustomMap:
-        """Return the map of the given columns of states; ``rng`` draws parts without a seed."""
+        """Return the map for some columns of the states. ``rng`` draws the parts without a seed."""
         n = len(columns)
         products = np.zeros((0, 2), np.int64)
         projections = {kind: [(np.zeros((n, 0)), np.zeros(0))] for kind in PROJECTIONS}
@@ -112,7 +112,8 @@ def polynomial(degree: int) -> Features:
     Parameters
     ----------
     degree : int
-        At least 2. N states have (N + degree choose degree) − N − 1 products.
+        Largest number of factors, at least 2. N states have (N + degree choose degree) − N − 1
+        products.
 
     See Also
     --------
@@ -188,16 +189,16 @@ def tanh(count: int, scale: float = 1.0, seed: int | None = None) -> Features:
 
 
 def joined(*features: Any) -> Features:
-    """Return several kinds of features together.
+    """Combine several kinds of features.
 
     Parameters
     ----------
     *features : Features, str or callable
-        Values that ``LinearESN(features=)`` accepts, with at most one polynomial.
+        Features in any form that ``LinearESN(features=)`` accepts, with at most one polynomial.
 
     See Also
     --------
-    eigenecho.features.Features : The result.
+    eigenecho.features.Features : Class of the result.
 
     Examples
     --------
@@ -252,7 +253,7 @@ def resolve(value: Any) -> Features | None:
         return polynomial(DEGREES[value])
     if callable(value) and hasattr(value, "size"):
         return custom(value, value.size)
-    expected = "None, 'quadratic', 'cubic', a value of eigenecho.features, or a sized callable"
+    expected = "None, 'quadratic', 'cubic', eigenecho.features, or a callable with a size"
     remedy = "Wrap a function with eigenecho.features.custom(function, size)."
     raise bad_argument("features", value, expected, remedy if callable(value) else "")
 
@@ -285,7 +286,7 @@ def _random(kind: str, count: int, scale: float, seed: int | None) -> Features:
 
 
 def _products(n: int, degree: int) -> Array:
-    """Return the indices (P, 2) of the factors of each product, as entries of [s, products].
+    """Return the indices (P, 2) of the two factors of each product in [s, products].
 
     A product of k states is a product of k − 1 states times a state not before its last factor.
     """
@@ -355,7 +356,7 @@ class FeatureMap:
         fits = fits and all(parts[name].dtype.kind in "iu" for name in ("columns", "products"))
         fits = fits and bool(np.all((self.columns >= 0) & (self.columns < units)))
         if not fits or not np.all((self.products >= 0) & (self.products < entries)):
-            raise bad_argument("features", Words("arrays that do not match"), f"{units} states")
+            raise bad_argument("features", Words("inconsistent arrays"), f"maps of {units} states")
         for name, array in parts.items():
             check_finite(array, name)
 

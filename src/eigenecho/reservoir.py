@@ -13,13 +13,7 @@ import numpy as np
 from eigenecho import checks, kernels
 from eigenecho.arrays import namespace, to_host
 from eigenecho.basis import Basis, drawn_basis, eigendecomposition, interleave
-from eigenecho.errors import (
-    IllConditionedWarning,
-    Words,
-    bad_argument,
-    overflowed,
-    warn,
-)
+from eigenecho.errors import IllConditionedWarning, Words, bad_argument, overflowed, warn
 from eigenecho.features import CustomMap, FeatureMap, Features, resolve
 from eigenecho.kernels import CustomForm, FeatureForm, Form
 from eigenecho.progress import Progress
@@ -46,7 +40,9 @@ SOURCES = "a name, a Spectrum, eigenvalues, a square matrix, a callable or a del
 
 @dataclass(frozen=True, eq=False)
 class Reservoir:
-    """r(t) = r(t−1) W + u(t) W_in + bias + y(t−1) W_fb, in the working basis.
+    """Reservoir in the working basis.
+
+        r(t) = r(t−1) W + u(t) W_in + bias + y(t−1) W_fb
 
     The leaking rate is included: W' = lr W + (1 − lr) I, and other weights are multiplied by lr.
     ``transition`` may also be given as eigenvalues or a matrix (N, N). Shapes: W_in (D_in, N), bias
@@ -123,7 +119,9 @@ class Reservoir:
     def observe(self, states: Array) -> Array:
         """Return the states or features (T, M) that a readout uses, computed from states (T, N)."""
         if self.features is not None and not namespace(states).is_host:
-            raise TypeError("Features of states need NumPy arrays or tensors on the CPU.")
+            raise TypeError(
+                "Features of states require NumPy arrays or tensors on the CPU. Call .cpu() first."
+            )
         return kernels.observe(self.feature_form, states)
 
     @cached_property
@@ -150,7 +148,7 @@ class Reservoir:
         return xp.concatenate(columns, axis=-1, dtype=self.dtype)
 
     def check(self) -> None:
-        """Raise if numbers from a file exceed the range of single precision."""
+        """Raise if numbers from a file are outside the range of single precision."""
         if self.dtype == np.float32:
             with np.errstate(over="ignore"):
                 forms = {"W": self.form, "features": self.feature_form or ()}
@@ -159,7 +157,7 @@ class Reservoir:
                     checks.check_range(part, name, self.dtype)
 
     def weights(self, change: Callable[[Array], Array]) -> tuple[Any, ...]:
-        """Return W_in, bias and W_fb after ``change`` is applied to each; None for missing ones."""
+        """Return W_in, bias and W_fb, each changed by ``change``, or None if it is missing."""
         weights = self.W_in, self.bias, self.W_fb
         return tuple(None if A is None else change(A) for A in weights)
 
@@ -215,7 +213,7 @@ class Reservoir:
         return namespace(drive).empty((*drive.shape[:-1], self.units), self.dtype)
 
     def last_state(self, drive: Array, state: Array) -> Array:
-        """Return the state after a drive without storing others; ``state`` is updated in place."""
+        """Return the state after the last row of a drive; ``state`` is updated in place."""
         nothing = namespace(drive).empty((*drive.shape[:-1], 0), self.dtype)
         weights = np.empty((0, self.units), self.dtype)
         kernels.scan_readout(self.form, self.B, drive, weights, state, nothing)
@@ -306,8 +304,8 @@ class Recipe:
         if radius > 0:
             return self.sr / radius
         warn(
-            "the random W has spectral radius 0 and is left unscaled. Raise rc_connectivity or "
-            "units.",
+            "The random W has spectral radius 0, so it is not scaled to sr. Increase "
+            "rc_connectivity or units.",
             UserWarning,
         )
         return 1.0
@@ -330,13 +328,13 @@ class Recipe:
         try:
             return Spectrum.from_values(spectrum)
         except ValueError as error:
-            raise ValueError(f"spectrum: {error}") from None
+            raise ValueError(f"Invalid spectrum. {error}") from None
 
     def _draw(self, name: str, rng: Streams, cache: Cache) -> Spectrum | Array:
         """Draw the eigenvalues of a named law, or a random matrix."""
         if self.learns_spectrum:
-            expected = "a law: here, eigenvalues cannot be learnt"
-            remedy = "LinearESN.fit learns them; spectra.from_data(X, y, units=…) returns them."
+            expected = "a law, because eigenvalues cannot be learned without training data"
+            remedy = "Use LinearESN.fit or spectra.from_data(X, y, units=…)."
             raise bad_argument("spectrum", name, expected, remedy)
         if name not in ("matrix", "sim"):
             sample = LAWS.get(name) or law(name, also=("matrix", "data"))
@@ -373,7 +371,7 @@ class IdentityKey:
 
 
 class Streams(NamedTuple):
-    """Independent generators, so that changing one option does not redraw the others."""
+    """Independent generators, so that a change of one part does not affect the others."""
 
     spectrum: np.random.Generator
     eigenvectors: np.random.Generator
@@ -482,7 +480,7 @@ def per_feature(scaling: Any, D_in: int) -> Array:
 def _transition(
     recipe: Recipe, rng: Streams, cache: Cache
 ) -> tuple[Transition, Basis | None, Spectrum | None]:
-    """Return the transition before the leak, its basis and its eigenvalues, if known."""
+    """Return the transition before the leak, and its basis and eigenvalues, if they are known."""
     source = recipe.source(rng, cache)
     if isinstance(source, Spectrum):
         if recipe.basis == "eigen" and not recipe.eigenvectors:
@@ -503,8 +501,8 @@ def _transition(
     choice = cache.once(key, lambda: choose(checks.as_square(source)))
     if choice.form == "dense":
         warn(
-            f"the reservoir matrix is nearly defective: {choice.reason}. It runs as a dense "
-            "matrix, N² operations per step. A named spectrum runs in O(N).",
+            f"The reservoir matrix is nearly defective: {choice.reason}. Each step multiplies by "
+            "the dense matrix, in N² operations. With a named spectrum, a step is O(N).",
             IllConditionedWarning,
         )
     factor = recipe.scale(choice.spectrum.radius)

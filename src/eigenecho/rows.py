@@ -86,8 +86,8 @@ class SeriesRows:
     ) -> Iterator[tuple[int, Array]]:
         """Yield (index of the first row, rows) for first ≤ t < last, in chunks of ``count`` rows.
 
-        All chunks share one float64 array, which the next chunk overwrites. ``states`` holds the
-        states before the first row, and is updated in place to those after the last row.
+        All chunks share one float64 array, which the next chunk overwrites. ``states`` are the
+        states before the first row, and are updated in place to those after the last row.
         """
         xp = namespace(self.head)
         count = max(1, min(count, last - first))

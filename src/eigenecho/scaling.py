@@ -21,7 +21,7 @@ FAR = 10.0
 deviations."""
 
 BEYOND = 0.25
-"""Largest excess of clipped forecasts over the range of the training targets, relative to it."""
+"""Excess of clipped forecasts over the range of the training targets, relative to this range."""
 
 
 @dataclass(frozen=True, eq=False)

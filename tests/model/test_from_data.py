@@ -160,9 +160,9 @@ def test_errors_name_the_argument(asked, words):
 
 
 def test_learning_without_targets_is_rejected():
-    with pytest.raises(ValueError, match="eigenvalues cannot be learnt"):
+    with pytest.raises(ValueError, match="eigenvalues cannot be learned"):
         ee.DiagonalReservoir(5, spectrum="data").fit(X)
-    with pytest.raises(ValueError, match="eigenvalues cannot be learnt"):
+    with pytest.raises(ValueError, match="eigenvalues cannot be learned"):
         ee.LinearESN(5, spectrum="data").learner(n_inputs=1, n_outputs=1)
     with pytest.raises(AttributeError, match="from_nothing"):
         _ = spectra.from_nothing

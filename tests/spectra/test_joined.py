@@ -240,7 +240,7 @@ def test_network_draws_from_a_joined_law():
 
 
 def test_given_part_uses_up_units():
-    with pytest.raises(ValueError, match=r"n=12.*at least 13.*increase units"):
+    with pytest.raises(ValueError, match=r"n=12.*at least 13.*Increase units"):
         network().set_params(units=12).fit(X, Y)
 
 

@@ -321,7 +321,7 @@ def test_log_ring_has_geometric_moduli_and_angles_off_the_axis(n):
 @pytest.mark.parametrize("name", ["log_ring", "time_constants"])
 @pytest.mark.parametrize("sr", [0, 0.0, 1.5, math.nextafter(1, 2)])
 def test_time_constants_need_a_radius_up_to_one(name, sr):
-    with pytest.raises(ValueError, match=r"sr.*radius in \]0, 1\]"):
+    with pytest.raises(ValueError, match=r"sr.*radius in \(0, 1\]"):
         law(name)(10, sr=sr)
 
 

@@ -131,7 +131,7 @@ def test_inconsistent_parts_are_rejected():
 
 def test_basis_of_a_cascade_has_no_eigenvector_matrix():
     _, basis = cascade_decomposition(DEGREE_3, 1e4, 60)
-    with pytest.raises(ValueError, match="basis of a cascade"):
+    with pytest.raises(ValueError, match="matrix of a cascade"):
         basis.P  # noqa: B018
 
 

@@ -196,7 +196,7 @@ def test_as_transition_converts_spectra_and_matrices():
         assert isinstance(result, Sparse)
         np.testing.assert_array_equal(result.dense, W)
     for other in ([[1.0]], 0.5, None, "golden"):
-        with pytest.raises(ValueError, match=r"transition is of.*a Spectrum or a matrix"):
+        with pytest.raises(ValueError, match=r"transition: got type.*a Spectrum or a matrix"):
             as_transition(other)
 
 

@@ -72,7 +72,7 @@ def _comment_line(text: str) -> str:
 
 
 def _filled(template: str, values: dict[str, Any], conditions: dict[str, Any]) -> str:
-    """Return the text of a template."""
+    """Return the text of a template after conditions and values are filled in."""
     text = (files("eigenecho.export") / "templates" / template).read_text("utf-8")
     while CHOICE.search(text):  # from the inside out
         text = CHOICE.sub(lambda found: found[2] if conditions[found[1]] else "", text)

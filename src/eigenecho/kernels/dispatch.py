@@ -15,14 +15,7 @@ import numpy as np
 
 from eigenecho.arrays import namespace
 from eigenecho.kernels import cascade, compiled, convolution, costs, reference
-from eigenecho.kernels.forms import (
-    Array,
-    CascadeForm,
-    CustomForm,
-    DiagonalForm,
-    FeatureForm,
-    Form,
-)
+from eigenecho.kernels.forms import Array, CascadeForm, CustomForm, DiagonalForm, FeatureForm, Form
 from eigenecho.progress import Progress
 
 

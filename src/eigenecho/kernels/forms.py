@@ -21,7 +21,7 @@ class DiagonalForm(NamedTuple):
 
 
 class DenseForm(NamedTuple):
-    """W (N, N)."""
+    """Dense W (N, N)."""
 
     W: Array
 
@@ -52,8 +52,8 @@ class FeatureForm(NamedTuple):
 
         z = [s, products, cos(s A + b), tanh(s C + d)],   s = (r[columns] − mean) / scale
 
-    ``columns``, ``mean`` and ``scale`` are (n,). Row k of ``products`` (P, 2) holds the numbers of
-    two earlier entries of z, whose product is entry n + k. A (n, K) and C (n, L) are
+    ``columns``, ``mean`` and ``scale`` are (n,). Row k of ``products`` (P, 2) contains the indices
+    of two earlier entries of z, whose product is entry n + k. A (n, K) and C (n, L) are
     ``cos_weights`` and ``tanh_weights``, b (K,) and d (L,) ``cos_offsets`` and ``tanh_offsets``.
     """
 
@@ -101,9 +101,9 @@ class Feedback(NamedTuple):
 
         y(t−1) = (output − mean) / scale,   output = y scale + mean, rounded to its dtype
 
-    ``start`` is the first column of the drive that holds y(t−1), or the number of its columns if
-    none does. ``mean`` and ``scale`` are (D_out,). Outputs below ``low`` or above ``high``, both
-    (D_out,), end the run, or are replaced by these bounds if ``clip`` is True.
+    ``start`` is the first column of y(t−1) in the drive, or the number of columns if the drive does
+    not include y(t−1). ``mean`` and ``scale`` are (D_out,). Outputs below ``low`` or above
+    ``high``, both (D_out,), end the run, or are replaced by these bounds if ``clip`` is True.
     """
 
     start: int

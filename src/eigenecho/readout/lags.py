@@ -56,13 +56,8 @@ class Lags:
 
     def merge(self, other: Lags) -> Lags:
         """Return the correlations over both sets of rows."""
-        return Lags(
-            self.rho + other.rho,
-            self.S + other.S,
-            self.before + other.before,
-            self.until + other.until,
-            self.rows + other.rows,
-        )
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return Lags(*(own + others for own, others in pairs))
 
     def joined(self, after: Lags) -> Lags:
         """Return the correlations over both sets of rows; ``after`` continues the last series."""

@@ -55,7 +55,6 @@ SUMS_FLOOR = 1e-12
 ROWS_FLOOR = 1e-30
 """Fraction of ‖y‖² below which residuals of a QR factorisation are rounding errors."""
 
-
 TINY, SMALLEST = float(np.finfo(np.float64).tiny), float(np.finfo(np.float64).smallest_subnormal)
 """Smallest normal and smallest positive number. Squares below ``TINY`` lose digits."""
 

@@ -19,12 +19,13 @@ LARGE = 400
 
 @dataclass(frozen=True, eq=False)
 class Penalty:
-    """α ‖L w‖² over readout rows [1, y(t−1), r].
+    """Penalty α ‖L w‖² on the readout weights of [1, y(t−1), r].
 
         L = blkdiag(0 or 1, I, Q)   or   blkdiag(0 or 1, I, I)
 
-    With the Q of a ``basis``, it is plain ridge in the neuron basis, although the states are in
-    another basis. ``size`` is N'; ``free=1`` leaves the first row (the bias) unpenalised.
+    With the Q of a ``basis``, the penalty is a plain ridge in the neuron basis, although the states
+    are in the eigenbasis. ``size`` is N'. If ``free`` is 1, the first row (the bias) is not
+    penalised.
     """
 
     size: int

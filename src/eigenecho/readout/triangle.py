@@ -21,8 +21,8 @@ from eigenecho.types import Array, Count, UnboundedArray
 
 MOST, WORK, ROWS, NUMBERS = 16, 1e11, 12, 1 << 24
 """Limits for gathering triangles in parallel: their largest number, the smallest number of
-operations, the smallest number of rows per column of each, and the largest number of entries of all
-of them."""
+operations, the smallest number of rows of each, relative to its columns, and the largest total
+number of their entries."""
 
 LARGEST = 1e150
 """Largest entry of R; squares of larger entries overflow."""
@@ -30,7 +30,7 @@ LARGEST = 1e150
 BLOWN_UP = 1e9
 """Largest contribution of a weight times its state, relative to the size of the targets.
 
-Noise-free sines need up to 1e4.
+For noise-free sines, the contributions are up to 1e4.
 """
 
 
@@ -105,7 +105,7 @@ class Triangle(Accumulator):
         return not (self.R.max() < LARGEST and self.R.min() > -LARGEST)
 
     def magnitude(self, head: int) -> float:
-        """Return the norm of the columns past ``head``, within a factor of N'."""
+        """Return the norm of the columns past ``head``, up to a factor of N'."""
         return float(np.abs(self.R[:, head:]).max())
 
     def factorise(self, penalty: Penalty, head: int | None = None) -> Factorisation:

@@ -37,9 +37,8 @@ PANEL = 64
 NOTHING = EPS / 16
 """Fraction of the largest column below which remainders of the elimination are ignored."""
 
-
 Rows = Callable[[], Iterable[Array]]
-"""A function that returns states (rows, N) in pieces, and recomputes them at every call."""
+"""Function that yields states (rows, N) in pieces, which it recomputes at every call."""
 
 
 @dataclass(frozen=True, eq=False)

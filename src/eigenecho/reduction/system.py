@@ -1,4 +1,4 @@
-"""A network as a linear system of control theory, from its drive to its output.
+"""Networks as linear systems, as in control theory, from the drive to the output.
 
     r(t) = r(t−1) Λ + a(t) B,   y(t) = r(t) C,   G(ζ) = B (I − Λ/ζ)⁻¹ C
 
@@ -75,7 +75,7 @@ class System:
         return np.ascontiguousarray(interleave(F[:n].real.T, F[n:].T).T)
 
     def advance(self, rows: Array) -> Array:
-        """Return Λ rows for rows (N, k) in the Q layout."""
+        """Return Λ X for ``rows`` X (N, k) in the Q layout."""
         n, out = self.spectrum.real.size, np.empty_like(rows)
         a, b = self.spectrum.pairs.real[:, None], self.spectrum.pairs.imag[:, None]
         out[:n] = self.spectrum.real[:, None] * rows[:n]
@@ -118,7 +118,7 @@ class System:
 
     @property
     def amplitude(self) -> float:
-        """Sum of the modes under unit white noise without cancellation: the scale of rounding."""
+        """Sum of the amplitudes of all modes under white noise, the scale of rounding errors."""
         sizes = np.abs(self.inputs).sum(axis=0) * np.abs(self.outputs).sum(axis=0)
         return float(np.sum(sizes / np.sqrt(1 - np.abs(self.modes) ** 2)))
 

@@ -40,7 +40,7 @@ PARTS = 32
 """Approximate number of orders that are tried if the search fails."""
 
 TURN = 3
-"""Number of trials per bisection of the interval, which does not use the expected errors."""
+"""Number of trials after which the interval is bisected once, without the expected errors."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ def smaller(balanced: BalancedSystem, order: int) -> TruncatedSystem | None:
 
 
 def error_bound(balanced: BalancedSystem, reduced: TruncatedSystem, rows: Rows) -> Array:
-    """Return a bound on the norm of the error of each output over all rows, (E,)."""
+    """Return an upper bound on the norm of each output's error over all rows, (E,)."""
     system, S = balanced.system, balanced.S[: reduced.system.units]
     order = len(S)
     left = system.C - balanced.T[:, :order] @ (S @ system.C)

@@ -12,7 +12,7 @@ from eigenecho.types import Seed
 
 
 def golden(n: int, sr: float = 0.9, seed: Seed = None) -> Spectrum:
-    """Return conjugate pairs on a phyllotaxis spiral, which covers the half disk evenly.
+    """Return eigenvalues whose pairs lie on a phyllotaxis spiral, which covers the disk evenly.
 
         μ_k = √(k / 2m) exp(iπ v_k),   v_k = v_0 + k (3 − √5) mod 2,   kept where v_k < 1
 
@@ -76,7 +76,7 @@ def noisy_golden(
     sr : float
         Spectral radius before the noise is added.
     seed : int, Generator or None
-        Seed of the golden spectrum, as in ``golden``, and of the noise.
+        Seed of the golden spectrum and of the noise.
     sigma : float
         Standard deviation of the noise, relative to the spacing of the eigenvalues.
     absolute : bool

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class JoinedLaw:
-    """Law that combines given eigenvalues with other laws, which draw the remaining ones.
+    """Law that combines given eigenvalues with laws that draw the remaining eigenvalues.
 
         Λ(n, sr) = Λ_1 ∪ … ∪ law_1(n_1, sr) ∪ law_2(n_2, sr) ∪ …
 
@@ -73,7 +73,7 @@ class JoinedLaw:
         shares, given = self.shares, self.given
         if n - given < len(shares):
             expected = f"at least {given + len(shares)} units, of which {given} are given"
-            raise bad_argument("n", n, expected, "Each law draws at least one: increase units.")
+            raise bad_argument("n", n, expected, "Increase units: each law draws at least one.")
         seeds = [seed] if len(shares) == 1 else generator(seed).spawn(len(shares))
         draws = zip(whole_parts(n - given, shares), seeds, strict=True)
         first, *others = [

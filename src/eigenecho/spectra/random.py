@@ -29,7 +29,7 @@ def uniform(n: int, sr: float = 0.9, seed: Seed = None) -> Spectrum:
 
     See Also
     --------
-    eigenecho.spectra.golden : Eigenvalues that cover the disk evenly, without clusters or holes.
+    eigenecho.spectra.golden : Eigenvalues that cover the disk evenly.
     eigenecho.spectra.sim : Eigenvalues of a random matrix.
 
     Examples
@@ -46,7 +46,7 @@ def uniform(n: int, sr: float = 0.9, seed: Seed = None) -> Spectrum:
     m = (n - n_real) // 2
     real = rng.uniform(-1, 1, n_real)
     modulus = np.sqrt(rng.uniform(0, 1, m))
-    angle = np.pi * (1 - rng.uniform(0, 1, m))  # in ]0, π]: never exactly on the positive axis
+    angle = np.pi * (1 - rng.uniform(0, 1, m))  # in (0, π], never exactly on the positive axis
     # sin π is 1e-16 in floating point, so the upper end is also above the axis.
     return Spectrum(real, modulus * np.exp(1j * angle)).times(sr)
 
@@ -81,7 +81,7 @@ def sim(n: int, sr: float = 0.9, seed: Seed = None, *, connectivity: float = 1.0
 
 
 def from_matrix(W: Any) -> Spectrum:
-    """Return the eigenvalues of a real square matrix, dense or scipy sparse.
+    """Return the eigenvalues of a real square matrix, which may be sparse.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def random_matrix(n: int, seed: Seed = None, *, connectivity: float = 1.0) -> Ar
     seed : int, Generator or None
         Seed of the matrix. Nonzero entries equal those of the dense matrix with the same seed.
     connectivity : float
-        Probability in ]0, 1] that an entry is nonzero.
+        Probability in (0, 1] that an entry is nonzero.
 
     See Also
     --------

@@ -68,7 +68,7 @@ def log_ring(n: int, sr: float = 0.99, seed: Seed = None, *, shortest: float = 1
     n : int
         Number of eigenvalues; a pair counts as two.
     sr : float
-        Modulus of the slowest mode, in ]0, 1].
+        Modulus of the slowest mode, in (0, 1].
     seed : int, Generator or None
         Seed of the starting angle.
     shortest : float
@@ -115,7 +115,7 @@ def time_constants(
     n : int
         Number of eigenvalues.
     sr : float
-        Largest eigenvalue, in ]0, 1].
+        Largest eigenvalue, in (0, 1].
     seed : int, Generator or None
         Not used, present for API consistency.
     shortest : float
@@ -140,8 +140,8 @@ def _moduli(n: int, sr: float, shortest: float) -> np.ndarray:
     check_sr(sr)
     check_number(shortest, "shortest", above=0)
     if not 0 < sr <= 1:
-        expected = "a spectral radius in ]0, 1]"
-        remedy = "A mode with a time constant must not grow, and must not be zero."
+        expected = "a spectral radius in (0, 1]"
+        remedy = "Other radii do not correspond to a time constant."
         raise bad_argument("sr", sr, expected, remedy)
     longest = -1 / math.log(min(sr, LARGEST_BELOW_ONE))
     if longest < shortest:

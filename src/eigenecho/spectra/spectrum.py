@@ -73,7 +73,7 @@ class Spectrum:
         """Return the spectrum of a complete list of eigenvalues, in any order.
 
         Values with an imaginary part of at most ``tol`` times the largest modulus are treated as
-        real. Every other value needs its conjugate in the list.
+        real. For every other value, the list must also contain its conjugate.
 
         Parameters
         ----------

@@ -29,7 +29,7 @@ from eigenecho.types import Array
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AbstractProblem(ABC):
-    """A network to train, and the passes over its rows that ``train`` needs.
+    """Base class of training problems: a network, and the passes over its rows for ``train``.
 
         argmin_w Σ ‖y(t) − x(t) w‖² + α ‖L w‖²,   x(t) = [1, y(t−1), r(t)]
 
@@ -46,7 +46,7 @@ class AbstractProblem(ABC):
 
     @classmethod
     def of(cls, settings: Settings, drawn: DrawnReservoir, D_out: int, **rows: Any) -> Self:
-        """Return the problem of a drawn network; ``rows`` are the fields of the subclass."""
+        """Return the problem of a drawn network. ``rows`` are the fields that the subclass adds."""
         return cls(
             reservoir=drawn.reservoir,
             penalty=settings.penalty_of(drawn, D_out),
@@ -153,7 +153,7 @@ class AbstractProblem(ABC):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Problem(AbstractProblem):
-    """A problem with series in memory.
+    """Training problem with series in memory.
 
     Rows are computed whenever they are needed, and never stored for a whole series. ``inputs``
     (T_i, D_in) and ``outputs`` (T_i, D_out) are in the network's units. Feedback and y(t−1) use the
@@ -205,7 +205,7 @@ class Problem(AbstractProblem):
         )
 
     def rescale_outputs(self, scaling: Scaling) -> Problem:
-        """Return the problem with scaled targets and the same caller's units."""
+        """Return the problem with scaled targets; the caller's units do not change."""
         outputs = [scaling.forward(y) for y in self.outputs]
         return replace(self, outputs=outputs, scalings=(self.scalings[0], scaling))
 
@@ -393,9 +393,9 @@ def _standardize_states(problem: Problem, block: Block) -> Problem:
 
 
 def fill_missing(outputs: Sequence[Array]) -> tuple[Sequence[Array], list[Array] | None]:
-    """Return outputs with 0 for NaN, and NumPy arrays that are True for observed targets.
+    """Return outputs with 0 in place of NaN, and NumPy arrays that are True for observed targets.
 
-    Instead of the latter, return None if nothing is missing.
+    If no target is missing, the second value is None.
     """
     missing = [namespace(y).isnan(y) for y in outputs]
     if not any(bool(gaps.any()) for gaps in missing):

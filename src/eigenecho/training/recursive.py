@@ -90,7 +90,7 @@ class RecursiveLeastSquares:
 
     Forgetting does not remove the ridge. The rows of the penalty are renewed in turn, so that the
     effective ridge stays between α/10 and α, and weights that the data do not determine stay
-    bounded. ``forgetting`` is λ in ]0, 1]; the memory is about 1/(1 − λ) rows long.
+    bounded. ``forgetting`` is λ in (0, 1]; the memory is about 1/(1 − λ) rows long.
     """
 
     def __init__(
@@ -165,5 +165,5 @@ def check_rates(ridge: Any, forgetting: Any) -> None:
         raise bad_argument("ridge", ridge, "one finite number > 0", remedy)
     if not is_finite_number(forgetting) or not 0 < forgetting <= 1:
         raise bad_argument(
-            "forgetting", forgetting, "a number in ]0, 1]", "Use 1 to keep all rows."
+            "forgetting", forgetting, "a number in (0, 1]", "Use 1 to keep all rows."
         )

@@ -101,7 +101,7 @@ class GroupEvidence:
     @cached_property
     @one_blas_thread()
     def log_density(self) -> float:
-        """Log p(Y) of the training targets under the ridge, as in ``readout.likelihood``."""
+        """Logarithm of the density p(Y) of the training targets, as in ``readout.likelihood``."""
         if self.ridge == 0:
             raise ValueError("log_density is undefined for ridge=0. Use a ridge > 0.")
         ridge, free = np.array([self.ridge]), self.penalty.free
@@ -152,7 +152,7 @@ class Evidence:
 
     @property
     def ridge(self) -> float:
-        """The ridge in use."""
+        """Ridge of all groups."""
         return self.groups[0].ridge
 
     @property
@@ -175,7 +175,7 @@ class Evidence:
 
     @property
     def log_density(self) -> float:
-        """Log p(Y) of all targets under the ridge."""
+        """Logarithm of the density p(Y) of the targets of all groups."""
         return sum(group.log_density for group in self.groups)
 
 
@@ -255,7 +255,7 @@ def hold_out(problem: AbstractProblem, settings: Settings) -> Fold:
     train = [(start, cut) for (start, _), cut in zip(everything, cuts, strict=True)]
     last = [(cut, stop) for (_, stop), cut in zip(everything, cuts, strict=True)]
     if not (problem.counts(train).all() and problem.counts(last).any()):
-        expected = "a single number, as the series are too short to select one on held-out rows"
+        expected = "a single number, because the series are too short to hold out rows"
         raise bad_argument("ridge", settings.ridge, expected)
     return Fold(train, (last,))
 

@@ -67,7 +67,9 @@ def choose_form(W: Array, form: str = "auto", condition: float = WELL_CONDITIONE
     choice = _choose(np.ldexp(W, -exponent), form, condition)
     scale = 2.0**exponent
     if not choice.spectrum.radius * scale < np.inf:
-        raise ValueError(f"The eigenvalues of W overflow: its largest entry is {size:.3g}.")
+        raise ValueError(
+            f"The eigenvalues of W overflow, because its largest entry is {size:.3g}. Scale W down."
+        )
     return replace(
         choice, transition=choice.transition.times(scale), spectrum=choice.spectrum.times(scale)
     )
@@ -90,7 +92,7 @@ def _choose(W: Array, form: str, condition: float) -> Choice:
     largest = {"diagonal": 0, "cascade": len(W)}.get(form, affordable)
     if form == "auto" and kept.form == "sparse":
         kept = replace(
-            kept, reason=f"{why}, and {kept.transition.matrix.nnz} connections are cheapest"
+            kept, reason=f"{why}, and W has only {kept.transition.matrix.nnz} connections"
         )
         if np.count_nonzero(np.abs(spectrum.values) <= SMALL * spectrum.radius) > largest:
             return kept

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from eigenecho.checks import check_finite, check_square
+from eigenecho.errors import Words, bad_argument
 from eigenecho.kernels import DenseForm, SparseForm, costs
 from eigenecho.schema import stands_for
 from eigenecho.spectra import Spectrum, from_matrix
@@ -175,4 +176,5 @@ def as_transition(W: Any) -> Transition:
         return Sparse(W)
     if isinstance(W, np.ndarray):
         return Dense(W)
-    raise ValueError(f"transition is of type {type(W).__name__}: expected a Spectrum or a matrix.")
+    got = Words(f"type {type(W).__name__}")
+    raise bad_argument("transition", got, "a Spectrum or a matrix")

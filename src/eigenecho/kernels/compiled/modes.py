@@ -227,7 +227,7 @@ def write_pass(form, B, b, c, d, drive, t, count, x, s, p, q, first, rows):
 
     Only ``count`` rows are driven. A single drive column, with weights ``b``, ``c`` and ``d``, is
     added during the pass. Several columns are first projected into the rows. If B is empty, the
-    rows already hold a(t) B.
+    rows already contain a(t) B.
     """
     n = s.size
     if len(B) == 1:
@@ -248,7 +248,7 @@ def write_pass(form, B, b, c, d, drive, t, count, x, s, p, q, first, rows):
 def scan(form, B, drive, state, first, out):
     """Write states into the columns of ``out``, beginning with ``first``.
 
-    If B has no rows, ``out`` already holds a(t) B.
+    If B has no rows, ``out`` already contains a(t) B.
     """
     T, N = out.shape[0], state.size
     n = form.real.size

@@ -122,7 +122,7 @@ STEP_BY_FORM = {
 
 
 def advance(form, x, b, prev, row):
-    """Compute row = prev W + x b for any form. Numba replaces this function by ``_advance``."""
+    """Compute row = prev W + x b for any form. Numba uses ``_advance`` instead."""
     STEP_BY_FORM[type(form)](form, x, b, prev, row)
 
 
@@ -234,7 +234,7 @@ def observe_rows(features, states, out):
 
 
 def read_features(features, row, size):
-    """Return the features of a state as a new array. Numba replaces this function."""
+    """Return the features of a state as a new array. Numba uses ``_read_features`` instead."""
     if features is None:
         return row
     z = np.empty(size, row.dtype)

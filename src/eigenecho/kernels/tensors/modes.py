@@ -84,10 +84,10 @@ class ChunkTables(NamedTuple):
     """λ^L, (M, 2)."""
 
     a: Tensor
-    """Factor of the part that a column holds, applied in each step, (N,)."""
+    """Factor by which each column is multiplied in a step, (N,)."""
 
     s: Tensor
-    """Factor of the other part of the pair, applied in each step, (N,)."""
+    """Factor of the other part of the pair, which is added to the column in a step, (N,)."""
 
     @classmethod
     def of(cls, form: DiagonalForm, B: Any, like: Tensor, L: int, most: int) -> ChunkTables:
