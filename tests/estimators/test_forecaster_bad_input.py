@@ -48,7 +48,7 @@ def known():
 @pytest.mark.parametrize("strategy", ["auto", "direct", "recursive"])
 @pytest.mark.parametrize("rows", [1, 2, 3, 12])
 def test_too_few_rows_are_forecast_by_the_prior(rows, strategy):
-    with pytest.warns(FewRowsWarning, match=rf"a series of 16 rows .* has {rows}\."):
+    with pytest.warns(FewRowsWarning, match=rf"a non-constant series of at least 16 rows.* has {rows}\."):
         forecaster = made(strategy=strategy).fit(NOISE[:rows])
     mixture = Mixture.of(default_prior(), fill_gaps(NOISE[:rows]).with_unit(), rows, 3, 1, 3)
     assert_allclose(forecaster.predict(), mixture.forecast(np.array([rows - 1]))[0])
@@ -327,7 +327,7 @@ def test_origins_before_the_first_observation(plain):
 def test_multivariate_series_must_be_given_together():
     Y = np.stack([NOISE, NOISE[::-1], NOISE**2], axis=1)
     forecaster = made(multivariate=True).fit(Y)
-    with pytest.raises(ValueError, match=r"2 series.* the series of the fit"):
+    with pytest.raises(ValueError, match=r"2 series.* the series passed to fit"):
         forecaster.predict(context=Y[:, :2])
     with pytest.raises(ValueError, match="False for series that do not share their rows"):
         made(multivariate=True).fit(list(Y.T))
@@ -354,7 +354,7 @@ def test_horizon_too_large_for_memory(horizon):
     ):
         made(horizon).fit(NOISE)
     forecaster = made(strategy="recursive").fit(NOISE)
-    with pytest.raises(MemoryError, match=rf"horizon={horizon} needs at least"):
+    with pytest.raises(MemoryError, match=rf"horizon={horizon} requires at least"):
         forecaster.predict(horizon)
     assert forecaster.predict(10).shape == (10,)
 
