@@ -2,9 +2,8 @@
 How long can a closed loop follow the Lorenz attractor?
 =======================================================
 
-A network with a linear readout cannot generate a chaotic series. With random cosines of the states
-as additional inputs of the readout, it can. Training is still a linear least-squares problem and
-takes about a second.
+A linear network cannot generate a chaotic series. A network whose readout also uses random cosines
+of the states can. Training is still a linear least-squares problem and takes about a second.
 """
 
 import matplotlib.pyplot as plt

@@ -7,10 +7,10 @@ import { drawChart, rangeOf } from "./svg.js";
 import { DELAYS, TASKS, solve } from "./tasks.js";
 
 const TITLES = {
-    golden: "golden: evenly in the disc",
+    golden: "golden: evenly in the disk",
     ring: "ring: on a circle",
     log_ring: "log_ring: short to long time constants",
-    uniform: "uniform: random in the disc",
+    uniform: "uniform: random in the disk",
     time_constants: "time_constants: real, no oscillation",
 };
 const MOST = 60;
@@ -36,7 +36,7 @@ const PAGE = `
   <span class="full" data-only="memory">${slider("delay", "Delay shown", 1, DELAYS, 1, 10)}</span>
 </form>
 <div class="plane">
-  <svg class="plane-disc" tabindex="0" role="application" aria-roledescription="unit disc with eigenvalues"></svg>
+  <svg class="plane-disc" tabindex="0" role="application" aria-roledescription="unit disk with eigenvalues"></svg>
   <p class="hint">Drag an eigenvalue. Keys: arrows move it (Shift: faster), Page Up and Page Down select another.</p>
   <div class="editor full">
     <label><span>Eigenvalue</span><select name="selected"></select></label>
