@@ -198,7 +198,7 @@ class Playground {
         const result = solved.measured
             ? `Recall after ${delay} steps: error ${short(solved.error)} of the standard deviation, ` +
               `capacity ${solved.measured[delay - 1].toFixed(3)} measured, ${curve[delay].toFixed(3)} exact.`
-            : `Next step: error ${short(solved.error)} of the standard deviation. Free run: follows ` +
+            : `Next step: error ${short(solved.error)} of the standard deviation. Free run: accurate ` +
               `for ${solved.followed} of ${solved.truth.length} steps.`;
         const text = `${units} units. ${result} Memory up to delay ${DELAYS}: ${total.toFixed(2)} of ${units}.`;
         clearTimeout(this.timer);
