@@ -201,13 +201,7 @@ class Reservoir:
         for rows in progress.pieces(drive.shape[-2]):
             self.scan(drive[..., rows, :], state, states[..., rows, :], fresh=fresh)
         self.check_states(states)
-        if taps is None:
-            return states
-        seen = np.take(states, taps, axis=-1)
-        if out is None:
-            return seen
-        out[:] = seen
-        return out
+        return states if taps is None else np.take(states, taps, axis=-1, out=out)
 
     def _room(self, drive: Array) -> Array:
         return namespace(drive).empty((*drive.shape[:-1], self.units), self.dtype)

@@ -135,7 +135,8 @@ class Factorisation:
             pull = np.diag(np.sqrt(ridge * self.head_penalty))
             rows = np.concatenate([H, share[:, None] * self.UtH, pull])
             targets = np.concatenate([Y, share[:, None] * self.UtY, nothing])
-            size = _sizes(rows)
+            size = np.linalg.norm(rows, axis=0)
+            size[size == 0] = 1.0
             solutions.append(np.linalg.lstsq(rows / size, targets, rcond=None)[0] / size[:, None])
         return np.stack(solutions, axis=1)
 
@@ -157,12 +158,6 @@ def _symmetric_solve(A: Array, c: Array) -> Array:
     size = np.where(size > 0, size, 1.0)[:, :, None]
     inverse = np.linalg.pinv(A / size / size.transpose(0, 2, 1), hermitian=True)
     return inverse @ (c / size) / size
-
-
-def _sizes(columns: Array) -> Array:
-    """Return the norm of each column, or 1 for zero columns."""
-    size = np.linalg.norm(columns, axis=0)
-    return np.where(size > 0, size, 1.0)
 
 
 def factorise_sums(

@@ -148,11 +148,7 @@ def singular_values(A: Array) -> tuple[Array, Array, Array]:
         sva, U, V, work, _, info = lapack.dgejsv(A, joba=2, jobu=0, jobv=0)
         if info == 0:
             return U, sva * (work[0] / work[1]), V.T
-    return _above_rounding(A)
-
-
-def _above_rounding(A: Array) -> tuple[Array, Array, Array]:
-    """Return U, σ, Vᵀ of the values above the rounding error of the largest."""
+    # Values below the rounding error of the largest value are left out.
     Q, R, pivots = _eliminated(A, NOTHING)
     U, values, Wt = np.linalg.svd(R, full_matrices=False)
     Vt = np.empty_like(Wt)

@@ -190,7 +190,11 @@ class Problem(AbstractProblem):
     @property
     def output_range(self) -> OutputRange | None:
         """Range of the targets, for networks with features."""
-        return None if self.reservoir.is_linear else OutputRange.of(self._observed_outputs)
+        if self.reservoir.is_linear:
+            return None
+        everywhere = [np.array(True)] * len(self.outputs)
+        pairs = zip(self.outputs, self.observed or everywhere, strict=True)
+        return OutputRange.of([np.where(observed, y, np.nan) for y, observed in pairs])
 
     @cached_property
     def in_double(self) -> Problem:
@@ -235,14 +239,6 @@ class Problem(AbstractProblem):
             part = replace(self, outputs=outputs, observed=observed, scalings=scalings)
             parts.append((np.array(columns), part))
         return parts
-
-    @property
-    def _observed_outputs(self) -> Sequence[Array]:
-        """Outputs with NaN for missing targets."""
-        if self.observed is None:
-            return self.outputs
-        pairs = zip(self.outputs, self.observed, strict=True)
-        return [np.where(observed, y, np.nan) for y, observed in pairs]
 
     def targets(self, block: Block) -> list[Array]:
         """Return the outputs over a block, (rows, D_out) for each series."""
