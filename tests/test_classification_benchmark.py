@@ -94,7 +94,7 @@ def test_page(folder):
     }
     speeds = {name: {"20 × 50": SetScore(1.0, 0.5, 0.2)} for name in scores}
     text = page(sets, scores, speeds, seeds=3)
-    assert "On 1 sets that were not used to choose the settings" in text
+    assert "On 1 data sets that were not used to choose the settings" in text
     assert "0 wins, 0 ties and 1 losses" in text
     assert "| Plane* | 8 / 8 | 1 | 20 | 90.00 | 95.00 | 90.00 |" in text
     assert "Other (5.0), Plane (5.0)" in text
