@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import softmax
 
 from eigenecho.checks import check_floats
 from eigenecho.classify.ridge import fit_ridge
@@ -50,9 +51,8 @@ class LinearClassifier:
         check_floats(self.intercept, "intercept", K)
         check_floats(self.scale, "scale", F)
         if not SHARPNESS[0] <= self.sharpness <= SHARPNESS[1]:
-            raise bad_argument(
-                "sharpness", self.sharpness, f"a number from {SHARPNESS[0]:g} to {SHARPNESS[1]:g}"
-            )
+            expected = f"a number from {SHARPNESS[0]:g} to {SHARPNESS[1]:g}"
+            raise bad_argument("sharpness", self.sharpness, expected)
 
     @property
     def classes(self) -> int:
@@ -65,7 +65,8 @@ class LinearClassifier:
 
     def probabilities(self, decisions: Array) -> Array:
         """Return the class probabilities (n, classes) for decision values."""
-        return softmax(self.sharpness * per_class(decisions))
+        probabilities: Array = softmax(self.sharpness * per_class(decisions), axis=1)
+        return probabilities
 
 
 def fit_classifier(features: Array, codes: Array, ridges: Sequence[float]) -> LinearClassifier:
@@ -99,12 +100,6 @@ def calibrate(decisions: Array, codes: Array) -> float:
     low, high = np.log(SHARPNESS)
     while high - low > 1e-10:
         middle = (low + high) / 2
-        slope = np.sum((softmax(np.exp(middle) * decisions) - targets) * decisions)
+        slope = np.sum((softmax(np.exp(middle) * decisions, axis=1) - targets) * decisions)
         low, high = (low, middle) if slope > 0 else (middle, high)
     return float(np.exp((low + high) / 2))
-
-
-def softmax(scores: Array) -> Array:
-    """Return exp(scores), normalised over the last axis."""
-    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return exponentials / exponentials.sum(axis=-1, keepdims=True)

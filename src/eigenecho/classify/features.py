@@ -107,18 +107,16 @@ class PooledModes:
         pieces = threads.even_split(len(series), parts)
 
         def compute(piece: tuple[int, int]) -> Array:
-            return task(self._transform(series[slice(*piece)]))
+            block = series[slice(*piece)]
+            out = np.empty((len(block), *self.thresholds.shape), np.float32)
+            rows = _scaled(block, self.scaling)
+            shares_above(rows, block.starts, self._bank, self.thresholds, out)
+            return task(out.reshape(len(block), -1))
 
         for (_, done), result in zip(pieces, threads.mapped(compute, pieces), strict=True):
             if report is not None:
                 report("features", done, len(series))
             yield result
-
-    def _transform(self, series: Collection) -> Array:
-        out = np.empty((len(series), *self.thresholds.shape), np.float32)
-        rows = _scaled(series, self.scaling)
-        shares_above(rows, series.starts, self._bank, self.thresholds, out)
-        return out.reshape(len(series), -1)
 
 
 def fit_modes(series: Collection, counts: Sequence[int], seed: Seed) -> PooledModes:

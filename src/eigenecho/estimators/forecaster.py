@@ -525,20 +525,18 @@ class Forecaster(BaseEstimator):
         seasons = () if self.seasons is None else np.atleast_1d(self.seasons).tolist()
         for season in seasons:
             if not is_finite_number(season) or season < 1:
-                raise bad_argument(
-                    "seasons", self.seasons, "periods of at least 1 row, or None",
-                    f"{IN_ROWS}. None detects the periods.",
-                )  # fmt: skip
+                expected = "periods of at least 1 row, or None"
+                remedy = f"{IN_ROWS}. None detects the periods."
+                raise bad_argument("seasons", self.seasons, expected, remedy)
         return tuple(sorted(set(map(float, seasons))))
 
     def _read(self, y: Any, X: Any) -> Panel:
         names = {"id": self.id, "time": self.time, "target": self.target}
         panel = read(y, X, past=self.past, known=self.known, **names)
         if self.multivariate and not panel.form.shared:
-            raise bad_argument(
-                "multivariate", True, "False for series that do not share their rows",
-                "Pass the series as columns of an array or a wide frame.",
-            )  # fmt: skip
+            expected = "False for series that do not share their rows"
+            remedy = "Pass the series as columns of an array or a wide frame."
+            raise bad_argument("multivariate", True, expected, remedy)
         return panel
 
     def _steps(self, horizon: int | None) -> int:
@@ -547,10 +545,9 @@ class Forecaster(BaseEstimator):
             return fitted.config.horizon
         check_count(horizon, "horizon", "a number of steps", 1)
         if horizon > fitted.config.horizon and not fitted.is_recursive:
-            raise bad_argument(
-                "horizon", horizon, f"at most {fitted.config.horizon}, the horizon of the fit",
-                'Fit with a longer horizon, or with strategy="recursive", which has no limit.',
-            )  # fmt: skip
+            expected = f"at most {fitted.config.horizon}, the horizon of the fit"
+            remedy = 'Fit with a longer horizon, or with strategy="recursive", which has no limit.'
+            raise bad_argument("horizon", horizon, expected, remedy)
         return int(horizon)
 
 
@@ -564,10 +561,10 @@ def _levels(interval: Any, quantiles: Any) -> dict[str, float]:
         if not valid or len(set(levels)) < len(levels):
             raise bad_argument("quantiles", quantiles, "different numbers in (0, 1)")
         return {f"q{level!r}": float(level) for level in levels}
-    coverages = {"": interval}
     if interval is None:
-        coverages = {}
-    elif np.ndim(interval):
+        return {}
+    coverages = {"": interval}
+    if np.ndim(interval):
         coverages = {f"_{100 * check_coverage(level):.12g}": level for level in interval}
         if not coverages or len(coverages) < len(interval):
             raise bad_argument("interval", interval, "different coverages in (0, 1)")

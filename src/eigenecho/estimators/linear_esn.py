@@ -299,10 +299,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             elif initial_state is None:
                 self._fit(X, y)
             else:
-                raise ValueError(
-                    "initial_state must be None in the first call of partial_fit, which fits the "
-                    "network."
-                )
+                expected = "None in the first call of partial_fit, which fits the network"
+                raise bad_argument("initial_state", initial_state, expected)
         return self
 
     def _fit_further(self, X: Any, y: Any, initial_state: Any) -> None:

@@ -74,18 +74,15 @@ class Parameters:
 
     def restored(self, kind: type, D_in: int | None = None) -> Any:
         """Return an estimator of class ``kind``, with ``D_in`` features unless it is None."""
-        expected = set(signature(kind).parameters)
-        if self.plain.keys() != expected:
-            raise bad_argument("params", self.plain, f"the parameters {sorted(expected)}")
+        names = set(signature(kind).parameters)
+        if self.plain.keys() != names:
+            raise bad_argument("params", self.plain, f"the parameters {sorted(names)}")
         params = {name: _from_plain(value, name) for name, value in self.plain.items()}
-        is_network = "units" in expected
+        is_network = "units" in names
         is_named = is_network and self.given is None
         if not isinstance(params.get("spectrum"), str if is_named else NoneType):
-            raise bad_argument(
-                "spectrum",
-                params["spectrum"],
-                "the name of a law, or None if the file contains eigenvalues or a matrix",
-            )
+            expected = "the name of a law, or None if the file contains eigenvalues or a matrix"
+            raise bad_argument("spectrum", params["spectrum"], expected)
         if self.given is not None:
             params["spectrum"] = _from_transition(self.given)
         estimator, names_in = kind(**params), self.feature_names_in
@@ -216,9 +213,8 @@ class StoredReservoir:
         """Return the transformer, or raise an error if the stored parts are inconsistent."""
         W_in = self.reservoir.W_in
         if self.reservoir.W_fb is not None or not len(W_in):
-            raise bad_argument(
-                "W_in", Words(f"shape {W_in.shape}"), "at least one input and no feedback"
-            )
+            got = Words(f"shape {W_in.shape}")
+            raise bad_argument("W_in", got, "at least one input and no feedback")
         if self.spectrum.units != self.reservoir.units:
             raise bad_argument("spectrum", self.spectrum, f"{self.reservoir.units} eigenvalues")
         estimator: DiagonalReservoir = self.params.restored(DiagonalReservoir, len(W_in))
@@ -293,9 +289,8 @@ class StoredClassifier:
         classes = np.array(self.classes, "U" if dtype.kind == "U" else dtype)  # "U" is not padded
         count = len(np.unique(classes))
         if count != self.classifier.classes or _plain_classes(classes) != self.classes:
-            raise bad_argument(
-                "classes", self.classes, f"{self.classifier.classes} different labels"
-            )
+            expected = f"{self.classifier.classes} different labels"
+            raise bad_argument("classes", self.classes, expected)
         check_shape(self.classifier.scale, "scale", (self.modes.size,))
         estimator = _with_modes(self.params, ReservoirClassifier, self.modes)
         estimator._ridges()  # noqa: SLF001 (it checks the ridge)

@@ -162,7 +162,7 @@ def _one_step_weights(filter: Filter, rest: Sequence[Array], series: Sequence[_S
             level, rows = filter.run(z)
             targets = z[1:] - level[:-1]
             blocks = ((start, x[:, 1:]) for start, x in rows.blocks(0, len(targets)))
-            yield _Regression(blocks, targets, s.observed[1:])
+            yield blocks, targets, s.observed[1:]
 
     return _regress(parts(), filter.size - 1)
 
@@ -173,12 +173,8 @@ def _profile(filter: Filter, one_step: Array, responses: Array, z: Array, observ
     return _regress([part], responses.shape[1])
 
 
-class _Regression(NamedTuple):
-    """Blocks of rows with their first row number, targets (n,), and a mask of observed targets."""
-
-    blocks: Iterable[tuple[int, Array]]
-    targets: Array
-    observed: Array
+_Regression = tuple[Iterable[tuple[int, Array]], Array, Array]
+"""Blocks of rows with their first row number, targets (n,), and a mask of observed targets."""
 
 
 def _regression(
@@ -186,7 +182,7 @@ def _regression(
 ) -> _Regression:
     """Return the regression of the one-step errors of a series on the errors of columns."""
     errors = _errors(filter, one_step, z)
-    return _Regression([(0, responses[: len(errors)])], errors, observed[1 : len(z)])
+    return [(0, responses[: len(errors)])], errors, observed[1 : len(z)]
 
 
 def _regress(parts: Iterable[_Regression], size: int) -> Array:

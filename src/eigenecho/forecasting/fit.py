@@ -300,7 +300,7 @@ class FittedForecaster:
             expected = f"row numbers ≥ {start}, the first observation{where}"
             raise bad_argument("origins", int(origins.min()), expected)
         rows = origins - start
-        values = np.empty((len(rows), horizon))
+        values = np.zeros((len(rows), horizon))
         number, anchor = self.measures.numbers.get(history.name), ANCHOR
         if number is not None:
             anchor = len(self.panel.histories[number]) - self.panel.histories[number].start
@@ -310,7 +310,14 @@ class FittedForecaster:
             # Later rows are removed, so that they cannot even affect the order of a summation.
             signal = signal.cut(stop=int(rows[here].max()) + 1)
             signal = self.effects.apply(signal, int(checkpoint), horizon)
-            values[here] = self._blend(ensemble, signal, int(checkpoint), rows[here], number)
+            if self.prior_share < 1:
+                forecasts = ensemble.forecast(signal, rows[here], number)
+                values[here] += (1 - self.prior_share) * forecasts
+            if self.prior_share > 0:
+                config = self.config
+                settings = int(checkpoint), horizon, config.season, config.horizon
+                mixture = Mixture.of(config.prior, signal, *settings)
+                values[here] += self.prior_share * mixture.forecast(rows[here])
             if signal.is_constant:  # logarithms and their inverse would round the constant
                 flat = np.logical_and.accumulate(signal.values == signal.values[0])
                 values[here] = np.where(flat[rows[here], None], signal.values[0], values[here])
@@ -318,24 +325,6 @@ class FittedForecaster:
             first = int(np.argwhere(~np.isfinite(values))[:, 1].min())
             raise out_of_range(history.name, first)
         return clip_at_zero(values, history.values, origins)
-
-    def _blend(
-        self,
-        ensemble: Ensemble,
-        signal: Signal,
-        checkpoint: int,
-        origins: Array,
-        number: int | None,
-    ) -> Array:
-        """Return the weighted average (O, H) of the forecasts of the ensemble and of the prior."""
-        share, horizon = self.prior_share, self.config.horizon
-        values = np.zeros((len(origins), ensemble.horizon))
-        if share < 1:
-            values += (1 - share) * ensemble.forecast(signal, origins, number)
-        if share > 0:
-            settings = checkpoint, ensemble.horizon, self.config.season, horizon
-            values += share * Mixture.of(self.config.prior, signal, *settings).forecast(origins)
-        return values
 
     def quantiles(
         self, panel: Panel, series: int, forecast: Array, levels: Sequence[float]

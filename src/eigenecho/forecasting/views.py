@@ -130,10 +130,8 @@ def steps_so_far(y: Array) -> Array:
 def check_growth(spectrum: Spectrum, rows: int, name: str = "spectrum") -> None:
     """Raise an error if states overflow within the given number of rows."""
     if spectrum.radius > 1 and np.log(spectrum.radius) * rows > LARGEST_GROWTH:
-        raise bad_argument(
-            name, spectrum, f"a spectrum whose states do not overflow within {rows} rows",
-            "Use eigenvalues inside the unit circle.",
-        )  # fmt: skip
+        expected = f"a spectrum whose states do not overflow within {rows} rows"
+        raise bad_argument(name, spectrum, expected, "Use eigenvalues inside the unit circle.")
 
 
 @dataclass(frozen=True)
