@@ -3,7 +3,7 @@ How do I forecast a panel of shops with promotions?
 ===================================================
 
 In this example, 300 shops sell a product with weekly and yearly patterns. Discounts are planned
-weeks ahead. Some shops open later than others, and all of them are closed on some days. Pass the
+weeks ahead. Some shops open later than others, and every shop is closed on some days. Pass the
 sales as one long table, and the discounts as a second long table that also contains the planned
 discounts. One call fits all shops.
 """
