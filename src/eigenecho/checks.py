@@ -108,8 +108,7 @@ def as_float_dtype(dtype: Any) -> np.dtype:
 
 def check_sr(sr: float) -> None:
     """Raise unless a spectral radius is a finite number ≥ 0."""
-    if not is_finite_number(sr) or sr < 0:
-        raise bad_argument("sr", sr, "a finite spectral radius ≥ 0")
+    check_not_negative(sr, "sr")
 
 
 def check_lr(lr: float) -> None:

@@ -109,32 +109,23 @@ def allow_large_graphs() -> Any:
     return dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 GiB"})
 
 
-def submit(
-    client: Any, stage: str, function: Callable[[Any], Any], items: Sequence[Any]
-) -> list[Any]:
-    """Submit a function for each item; return the future of the function and those of the results.
-
-    The function is sent once to each worker. The dashboard displays the name of the ``stage``.
-    """
-    name = uuid.uuid4().int
-    with allow_large_graphs():
-        shared = client.submit(partial, function, key=f"shared-{name}", pure=False)
-        return [shared] + [
-            client.submit(operator.call, shared, item, key=f"{stage}-{name}-{i}", pure=False)
-            for i, item in enumerate(items)
-        ]
-
-
 def on_client(client: Any, stage: str) -> Mapped:
     """Return a variant of ``map`` that runs on the workers of a client."""
     check_client(client)
 
     def mapped(function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
-        futures = submit(client, stage, function, items)
+        name = uuid.uuid4().int
+        with allow_large_graphs():
+            # The function is sent once to each worker. The dashboard displays the stage.
+            shared = client.submit(partial, function, key=f"shared-{name}", pure=False)
+            results = [
+                client.submit(operator.call, shared, item, key=f"{stage}-{name}-{i}", pure=False)
+                for i, item in enumerate(items)
+            ]
         try:
-            for future in futures[1:]:
+            for future in results:
                 yield wait_for(client, stage, future)
         finally:
-            release(client, futures)
+            release(client, [shared, *results])
 
     return mapped

@@ -99,10 +99,10 @@ def diagonalize(
     N = len(dense)
     rates = _rates(lr, N)
     leaky = dense * rates + np.diag(1 - rates)
-    W_in = _as_double(W_in, "W_in")
-    W_fb = None if W_fb is None else _as_double(W_fb, "W_fb")
+    W_in = as_double(W_in, "W_in")
+    W_fb = None if W_fb is None else as_double(W_fb, "W_fb")
     if bias is not None:
-        bias = _as_double(np.full(N, bias) if np.ndim(bias) == 0 else bias, "bias")
+        bias = as_double(np.full(N, bias) if np.ndim(bias) == 0 else bias, "bias")
     reservoir = Reservoir(compact(leaky), W_in, bias, W_fb)
     coordinates = _Coordinates(N, len(W_in) if input_to_readout else 0, output_to_readout)
     W_out, readout_bias = coordinates.check_readout(W_out, readout_bias)
@@ -168,7 +168,7 @@ class _Coordinates(NamedTuple):
             if self.previous or readout_bias:
                 raise bad_argument("W_out", None, "readout weights")
             return np.eye(self.N + self.extra), False
-        W_out = _as_double(W_out, "W_out")
+        W_out = as_double(W_out, "W_out")
         W_out = W_out.reshape(-1, 1) if W_out.ndim < 2 else W_out
         check_finite(W_out, "W_out")
         plain = self.N + self.extra + W_out.shape[1] * self.previous
@@ -197,7 +197,7 @@ class _Coordinates(NamedTuple):
         return Basis(Q, basis.n_real + self.extra, k)
 
 
-def _as_double(A: Any, name: str) -> Array:
+def as_double(A: Any, name: str) -> Array:
     """Return a dense or sparse real array as a dense float64 array."""
     A = np.asarray(A.toarray() if hasattr(A, "toarray") else A)
     check_real(A, name)

@@ -351,7 +351,7 @@ def test_error_of_one_dimensional_x_explains_reshaping(kind, flat, how):
 
 
 def test_one_dimensional_x_among_several():
-    with pytest.raises(ValueError, match=r"X: got shape \(60,\) of series 1.* X\[1\]\.reshape"):
+    with pytest.raises(ValueError, match=r"X\[1\]: got shape \(60,\).* X\[1\]\.reshape"):
         network().fit([X, Y], [Y, Y])
 
 
@@ -529,13 +529,13 @@ def test_complex_numbers_are_rejected_in_labelled_rows():
 @pytest.mark.parametrize(
     ("x", "message"),
     [
-        ({"a": Y}, ": got dict; expected a 2-D series .*DataFrame"),
-        (iter(X), ": got iterator; expected a 2-D series"),
+        ({"a": Y}, ": got an object of type dict; expected a 2-D series .*DataFrame"),
+        (iter(X), ": got an object of type iterator; expected a 2-D series"),
         (3.0, r"=3\.0: expected a 2-D series"),
         ("data.csv", r"='data\.csv': expected a 2-D series"),
         ([], r": got shape \(0,\); expected a 2-D series \(T, D\)\.$"),
         ([[1.0], [1.0, 2.0]], ": got rows of different lengths.*list of 2-D arrays"),
-        (X[None, None], r": got shape \(1, 1, 60, 2\).*or several, \(series, T, D\)"),
+        (X[None, None], r": got shape \(1, 1, 60, 2\).*or several series \(series, T, D\)"),
         (np.empty((0, 5, 2)), ": got 0 series.*at least one series"),
     ],
     ids=["dict", "iterator", "number", "path", "empty", "ragged", "4-D", "no series"],
@@ -720,7 +720,7 @@ def test_lr_of_a_spectrum():
     ("name", "values", "expected"),
     [
         ("units", [0, -3, 2.5, "a", None, True], r"an int ≥ 1"),
-        ("sr", [-0.1, True, "a", None, [0.5]], r"a finite spectral radius ≥ 0"),
+        ("sr", [-0.1, True, "a", None, [0.5]], r"a finite number ≥ 0"),
         ("input_connectivity", [0, 1.1, True, np.nan, "a", None], r"a probability in \(0, 1\]"),
         ("rc_connectivity", [0, 1.1, True, np.nan, "a", None], r"a probability in \(0, 1\]"),
         ("input_scaling", ["a", None, [1, 2, 3], [[1, 2]]], r"a finite number, or one for each"),

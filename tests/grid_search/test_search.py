@@ -146,9 +146,9 @@ def test_grid_collapses_scalings_and_ridges():
         (dict(grid={"spectrum": sparse.eye(3)}), r"grid\['spectrum'\].*a list of values"),
         (dict(grid={"spectrum": ee.spectra.ring(4)}), r"grid\['spectrum'\]=Spectrum.*\[value\]"),
         (dict(grid={"spectrum": ee.spectra.ring}), r"grid\['spectrum'\].*a list of values"),
-        (dict(grid={"seed": [0, 1]}, seeds=[0, 1]), r"seeds=\[0, 1\].*the grid lists seeds"),
-        (dict(grid=[{"seed": [0]}, {"sr": [0.5]}], seeds=range(2)), "the grid lists seeds"),
-        (dict(grid={"ridge": [[1e-8, 1e-4]]}), "one number for each"),
+        (dict(grid={"seed": [0, 1]}, seeds=[0, 1]), r"seeds=\[0, 1\].*the grid contains seeds"),
+        (dict(grid=[{"seed": [0]}, {"sr": [0.5]}], seeds=range(2)), "the grid contains seeds"),
+        (dict(grid={"ridge": [[1e-8, 1e-4]]}), "a single number, 'auto'"),
         (dict(grid={"ridge": [1e-8, -1.0]}), "ridge=-1.0.*a finite number ≥ 0"),
         (dict(grid={"ridge": [1e-8, np.nan]}), "ridge=nan.*a finite number ≥ 0"),
         (dict(grid={"ridge": [1e-8, np.inf]}), "ridge=inf.*a finite number ≥ 0"),
@@ -167,7 +167,7 @@ def test_grid_collapses_scalings_and_ridges():
         (dict(y=None), "requires y"),
         (dict(validation=1.5), "validation=1.5"),
         (dict(validation=[(480, 900)]), "validation.*within"),
-        (dict(validation=[(20, 100)]), "blocks after the training rows"),
+        (dict(validation=[(20, 100)]), "blocks that start after the warmup"),
         (dict(validation=["ab"]), "validation.*rows"),
         (dict(workers=0), "workers=0"),
         (dict(seeds=3), "seeds=3"),
@@ -229,7 +229,7 @@ def test_overflowing_squares_rank_last(route):
 def test_underflowing_squares_cause_a_warning(route):
     u, y = noise(900)
     estimator, grid = ee.LinearESN(15, seed=0), {"sr": [0.5, 0.9], "ridge": [1e-4, 1.0]}
-    with pytest.warns(UserWarning, match=r"Every combination has a score of 0.*standardize=True"):
+    with pytest.warns(UserWarning, match=r"All scores are 0.*standardize=True"):
         ee.search(estimator, grid, u, 1e-200 * y, refit=False)
     expected = ee.search(estimator, grid, u, y, refit=False)
     actual = ee.search(estimator, grid, u, 2.0**-500 * y, refit=False)

@@ -146,7 +146,7 @@ def test_options_override_the_file(tmp_path, network, u):
         ({"input_to_readout": np.array([True, False])}, "input_to_readout.*True or False"),
         ({"W": None, "W_data": np.ones(3)}, "sparse matrix W consists of W_data, W_indices"),
         ({"W_data": np.ones(3)}, "sparse matrix W consists of"),
-        ({"W": np.array([[None, 1], [1, 1]], dtype=object)}, "allow_pickle"),
+        ({"W": np.array([[None, 1], [1, 1]], dtype=object)}, "pickled Python objects"),
     ],
 )  # fmt: skip
 def test_errors_in_a_file_are_explained(tmp_path, network, change, words):
@@ -187,7 +187,7 @@ def test_inconsistent_empty_sparse_matrix(tmp_path, network, shape, indptr):
         "W_indptr": np.array(indptr, np.int32), "W_shape": np.array(shape, np.uint64),
     }  # fmt: skip
     network.pop("W")
-    with pytest.raises(StorageError, match="sparse matrix W do not match"):
+    with pytest.raises(StorageError, match="sparse matrix W are invalid"):
         ee.from_npz(written(tmp_path, network | parts))
 
 

@@ -186,7 +186,7 @@ def test_single_reservoir_returns_its_states():
 def test_node_with_array_parameters():
     # The repr of reservoirpy compares parameters with defaults, and fails for arrays.
     node = reservoir(lr=RATES, activation="tanh", name="res")
-    with pytest.raises(ValueError, match="Reservoir 'res', activation tanh"):
+    with pytest.raises(ValueError, match="Reservoir 'res' with activation tanh"):
         ee.from_reservoirpy((node >> nodes.Ridge(RIDGE)).fit(*series()))
 
 
@@ -220,8 +220,8 @@ def delayed(steps):
     [
         (lambda: trained(reservoir(activation="tanh") >> nodes.Ridge()), "activation tanh.*linear"),
         (lambda: trained(reservoir(activation=np.sin) >> nodes.Ridge(1.0)), "activation sin"),
-        (lambda: reservoir() >> nodes.Ridge(), "Reservoir, no weights yet.*Train"),
-        (lambda: reservoir(), "Reservoir, no weights yet"),
+        (lambda: reservoir() >> nodes.Ridge(), "Reservoir without weights.*Train"),
+        (lambda: reservoir(), "Reservoir without weights"),
         (lambda: nodes.Ridge(), "Ridge; expected a trained linear network"),
         (lambda: trained(reservoir(name="one") >> reservoir(name="two") >> nodes.Ridge(1.0)),
          "reservoirs: Reservoir 'one', Reservoir 'two'.*exactly one"),
@@ -234,7 +234,7 @@ def delayed(steps):
                          y=["a", "b"]), "readouts: Ridge 'a', Ridge 'b'"),
         (lambda: trained([nodes.Input(name="i"), reservoir(name="r")] >> nodes.Ridge(1.0)),
          "inputs: Input 'i', Reservoir 'r'"),
-        (lambda: trained(delayed(2)), "edge Ridge to Reservoir, delay 2"),
+        (lambda: trained(delayed(2)), "edge from Ridge to Reservoir, delay 2"),
         (lambda: np.eye(3), "numpy.ndarray"),
         (lambda: ee.LinearESN(), "LinearESN"),
     ],
@@ -277,7 +277,7 @@ def test_nodes_derived_from_reservoirpy_nodes():
 def test_unfitted_ridge():
     node = reservoir()
     node.run(series()[0])
-    with pytest.raises(ValueError, match=r"Ridge, no weights yet.*Train"):
+    with pytest.raises(ValueError, match=r"Ridge without weights.*Train"):
         ee.from_reservoirpy(node >> nodes.Ridge())
 
 
@@ -480,11 +480,11 @@ def test_reservoirpy_search(tmp_path):
         ({"spectrum": "goldn"}, "spectrum='goldn'.*'golden'"),
         ({"sr": -1}, "sr=-1"),
         ({"lr": 0}, "lr=0"),
-        ({"lr": RATES}, "need W"),
+        ({"lr": RATES}, "require W"),
         ({"basis": "modes"}, "basis='modes'"),
         ({"rc_connectivity": 2}, "rc_connectivity=2"),
-        ({"Win": np.ones((N, 2))}, "need W"),
-        ({"bias": 1.0}, "need W"),
+        ({"Win": np.ones((N, 2))}, "require W"),
+        ({"bias": 1.0}, "require W"),
         ({"W": normal, "input_bias": True}, "input_bias=True.*bias"),
         ({"dtype": "int32"}, "dtype='int32'"),
         ({"input_scaling": [1.0, 2.0, 3.0]}, "input_scaling.*2 features"),

@@ -1,4 +1,4 @@
-"""Candidate ridges and input scalings of one reservoir, trained and scored together."""
+"""Ridges and input scalings of a reservoir that are trained and scored together."""
 
 from __future__ import annotations
 
@@ -25,32 +25,32 @@ if TYPE_CHECKING:
     from eigenecho.grid_search.scores import Trial
 
 NEGLIGIBLE = 0.01
-"""Expected change of the outputs, relative to their error, at which refinement ends."""
+"""Refinement ends if the expected change of the outputs is at most this fraction of their error."""
 
 ROUNDING = 1e-13
-"""Largest relative change of the outputs that is attributed to rounding error."""
+"""Largest relative change of the outputs that counts as rounding error."""
 
 ROUNDS = 8
 """Largest number of refinement rounds."""
 
 TURNED = 1e-3
-"""Weight of relative changes of the readout weights, compared with changes of the outputs."""
+"""Factor by which relative changes of the readout weights count as changes of the outputs."""
 
 LARGE = 1 << 25
-"""Largest number of outputs (rows times candidates) in memory at a time."""
+"""Largest number of outputs (rows times candidates) in memory at the same time."""
 
 HEAD_REFINED = 1e-12
 """Smallest ``head_eigenvalue`` for which refinement converges."""
 
 RESOLVED = 10
-"""Smallest ridge that a factorisation of XᵀX resolves, in units of its rounding error."""
+"""Smallest ridge that a factorisation of XᵀX resolves, relative to its rounding error."""
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Systems XᵀX + αM for C ridges and scalings, in the coordinates of unscaled states.
+    """Linear systems XᵀX + αM for C ridges and scalings, in the coordinates of unscaled states.
 
-    Weights and gradients are (N', C D_out), with the candidates side by side.
+    Weights and gradients have the shape (N', C D_out), with the candidates side by side.
     """
 
     statistics: Gram
@@ -64,7 +64,7 @@ class Candidates:
         return W.reshape(len(W), self.ridges.size, -1)
 
     def pull(self, w: Array) -> Array:
-        """Return the gradient of the penalty; the head is not scaled with the states."""
+        """Return the gradient of the penalty; only the states are scaled, not the head."""
         pull = self.split(self.penalty.apply(w))
         of_head, of_states = self._ridges
         pull[: self.head] *= of_head[:, None]
@@ -73,7 +73,7 @@ class Candidates:
 
     @cached_property
     def _ridges(self) -> tuple[Array, Array]:
-        """Ridges of the head columns and of the states, (C,) each, on the device of the sums."""
+        """Ridges of the head and of the states, (C,) each, on the device of the statistics."""
         xp = namespace(self.statistics.XtX)
         return xp.asarray(self.ridges), xp.asarray(self.ridges / self.scales**2)
 
@@ -86,7 +86,7 @@ class SharedCandidates(Candidates):
 
     @property
     def weights(self) -> Array:
-        """Weights from the factorisation."""
+        """Weights computed from the factorisation."""
         pairs = zip(self.ridges, self.scales, strict=True)
         return np.concatenate([self.factorised.weights(a, s) for a, s in pairs], axis=1)
 
@@ -98,14 +98,14 @@ class SharedCandidates(Candidates):
 
 @dataclass(frozen=True, eq=False)
 class StackedCandidates(Candidates):
-    """Candidates with one Cholesky factor each, computed on a device as a stack (C, N', N')."""
+    """Candidates whose Cholesky factors are computed on a device as a stack (C, N', N')."""
 
     @cached_property
     def factors(self) -> tuple[Array, Array] | None:
         """Cholesky factors as in ``readout.factors``; None if a matrix is not positive definite."""
         xp, k = namespace(self.statistics.XtX), self.head
         of_head, of_states = (ridges[:, None, None] for ridges in self._ridges)
-        M = self.penalty.gram(self.statistics.XtX)  # head and states do not mix
+        M = self.penalty.gram(self.statistics.XtX)  # It is zero between head and states.
         systems = xp.zeros((self.ridges.size, *M.shape))
         systems[:, :k, :k] = of_head * M[:k, :k]
         systems[:, k:, k:] = of_states * M[k:, k:]
@@ -114,7 +114,7 @@ class StackedCandidates(Candidates):
 
     @property
     def weights(self) -> Array:
-        """Weights from the normal equations."""
+        """Weights computed from the normal equations."""
         XtY = self.statistics.XtY
         return self.solve(namespace(XtY).tile(XtY, (len(self.ridges),)))
 
@@ -134,9 +134,9 @@ def refined_errors(
 ) -> list[Array] | None:
     """Return squared residuals of each held-out block, (C, D_out).
 
-    Weights are refined until their outputs change by a negligible fraction of their errors, and by
-    less than ``most`` relative to their size. ``squared`` returns the squared residuals (C, D_out)
-    for a block and weights (N', C, D_out). Return None if the rounds do not converge.
+    Weights are refined until the changes of the outputs are negligible compared with the errors,
+    and smaller than ``most`` times the outputs. ``squared`` returns squared residuals (C, D_out)
+    for a block and weights (N', C, D_out). The result is None if the refinement does not converge.
     """
     penalty, last = system.penalty, None
     for now, _, step in itertools.islice(rounds(first, system), ROUNDS):
@@ -149,7 +149,7 @@ def refined_errors(
             continue
         errors = [to_host(squared(block, W)) for block in trial.fold.held_out]
         scores = np.sqrt(np.min([e / n for e, n in zip(errors, trial.counts, strict=True)], axis=0))
-        # A small change may also mean slow convergence, so the rate is checked too.
+        # A small change can also be a sign of slow convergence, so the rate is also checked.
         rate = _ratio(change, last)
         tolerated = np.minimum(NEGLIGIBLE * _ratio(scores, size), most)
         settled = (rate <= SLOWEST) & (rate * change <= tolerated)
@@ -164,9 +164,9 @@ def refined_errors(
 def errors_from_lags(trial: Trial) -> list[Array] | None:
     """Return squared residuals of each held-out block, (C, D_out), from lagged correlations.
 
-    The correlations are computed once for all trials. Every radius, leak, law and seed then costs
-    O(N³), regardless of the length of the series; only held-out rows are run through the reservoir.
-    Return None if states are cheaper, or if correlations are not accurate enough.
+    The correlations are computed once for all trials. The cost of each radius, leak, law and seed
+    is then O(N³) for series of any length, because states are computed only for held-out rows. The
+    result is None if states are cheaper, or if correlations are not accurate enough.
     """
     problem, fold, ridges = trial.problem, trial.fold, trial.ridges
     steps = sum(stop for _, stop in fold.train)
@@ -180,7 +180,7 @@ def errors_from_lags(trial: Trial) -> list[Array] | None:
     ):
         return None
     K, problem = int(settling), problem.in_double
-    with np.errstate(over="ignore", invalid="ignore"):  # the result is checked next
+    with np.errstate(over="ignore", invalid="ignore"):  # The result is checked below.
         statistics = problem.gather_gram(fold.train, trial.lags(K)).statistics
     problem.check_range(statistics)
     penalty, head = problem.penalty, problem.head
@@ -188,7 +188,7 @@ def errors_from_lags(trial: Trial) -> list[Array] | None:
         return None
     factorised = statistics.factorise(penalty, head)
     rounding = EPS * factorised.S.max(initial=0.0) ** 2
-    if np.min(ridges / trial.scales**2) < RESOLVED * rounding:  # refinement would not converge
+    if np.min(ridges / trial.scales**2) < RESOLVED * rounding:  # Refinement would not converge.
         return None
     system = SharedCandidates(statistics, penalty, head, ridges, trial.scales, factorised)
     first = problem.with_weights(fold.train, system.weights)
@@ -198,7 +198,7 @@ def errors_from_lags(trial: Trial) -> list[Array] | None:
 def _squared_on(problem: Problem, K: int, block: Block, W: Array) -> Array:
     """Return squared residuals (C, D_out) of candidates W (N', C, D_out) over a block.
 
-    The reservoir starts K steps before the block, because earlier rows have a negligible effect.
+    The reservoir starts K steps before the block, because the effect of earlier rows is negligible.
     """
     _, C, D = W.shape
     reservoir, k = problem.reservoir, problem.head
@@ -218,10 +218,10 @@ def _squared_on(problem: Problem, K: int, block: Block, W: Array) -> Array:
 
 
 def head_eigenvalue(statistics: Gram, head: int) -> float:
-    """Return the smallest eigenvalue of HᵀH, for head columns H normalised to length 1.
+    """Return the smallest eigenvalue of HᵀH, where H contains the normalised columns of the head.
 
-    It is 1 for a single column. For columns 1 and y(t−1) with mean m and deviation σ it is about
-    (σ/m)², which must exceed the rounding error of the sums.
+    It is 1 for a single column. For the columns 1 and y(t−1), it is about (σ/m)², where m and σ are
+    the mean and standard deviation of y, and must exceed the rounding error of the sums.
     """
     HtH = to_host(statistics.XtX[:head, :head])
     size = np.sqrt(np.diagonal(HtH))
@@ -230,14 +230,14 @@ def head_eigenvalue(statistics: Gram, head: int) -> float:
 
 
 def _rms(W: Array, statistics: Gram) -> Any:
-    """Return the RMS (C, D_out) of the outputs X w on the training rows."""
+    """Return the RMS of the outputs X w on the training rows, (C, D_out)."""
     xp = namespace(W)
     squares = xp.einsum("icd,ij,jcd->cd", W, statistics.XtX, W, optimize=True)
     return np.sqrt(np.maximum(to_host(squares), 0.0) / statistics.rows)
 
 
 def _norm(W: Array, penalty: Penalty) -> Any:
-    """Return ‖L w‖ of all candidates, (C, D_out)."""
+    """Return ‖L w‖ of each candidate and output, (C, D_out)."""
     root = penalty.times_root(W.reshape(len(W), -1)).reshape(W.shape)
     return np.sqrt(to_host((root**2).sum(axis=0)))
 

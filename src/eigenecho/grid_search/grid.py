@@ -1,4 +1,4 @@
-"""Combinations of a grid, groups that share a reservoir, and validation folds."""
+"""Combinations of a grid, groups of combinations that share a reservoir, and folds."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from eigenecho.transition import DelayLine
 Params = dict[str, Any]
 
 EXTREME = 1e15
-"""Input scalings and inputs of at least this magnitude, or at most its inverse, are extreme.
+"""Magnitude from which input scalings and inputs count as extreme, as do those below its inverse.
 
-Moderate scalings of the states overflow only if the states themselves nearly overflow.
+If they are not extreme, scaled states overflow only if the states themselves nearly overflow.
 """
 
 
 def expand(grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]) -> list[Params]:
-    """Return all combinations of one or several grids, with seeds as ints.
+    """Return all combinations of one or several grids.
 
-    The last name varies fastest.
+    Seeds are converted to ints. The last parameter of a grid varies fastest.
     """
     grids = [grid] if isinstance(grid, Mapping) else list(grid) if np.iterable(grid) else [grid]
     if not all(isinstance(part, Mapping) for part in grids):
@@ -47,18 +47,18 @@ def expand(grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]) -> l
 
 
 def int_seed(seed: Any) -> Any:
-    """Return a seed that draws the same reservoir in every call."""
+    """Return a seed as an int, which gives the same reservoir each time."""
     draws = generator(seed)
     return seed if isinstance(seed, (int, np.integer)) else int(draws.integers(2**31))
 
 
 def _check_listed(name: str, values: Any) -> None:
-    """Raise if ``values`` is a single value, such as a matrix, instead of a list of values."""
+    """Raise unless ``values`` is a list of values, and not a single value such as a matrix."""
     single = isinstance(values, (str, bytes, Mapping, Spectrum)) or not hasattr(values, "__len__")
     if getattr(values, "ndim", 1) != 1:
         single, values = True, Words(f"an array of shape {values.shape}")
     if single or not len(values):
-        remedy = "Pass a single value as a list, [value]."
+        remedy = "Use [value] for a single value."
         raise bad_argument(f"grid[{name!r}]", values, "a list of values to try", remedy)
 
 
@@ -66,9 +66,9 @@ def _check_listed(name: str, values: Any) -> None:
 class Group:
     """Combinations of ridges and input scalings that share one reservoir.
 
-    Each of the ``members`` contains the indices of a combination, its scaling and its ridge. A
-    ridge "auto" or "loop" has its own group and is in ``params``. Seeds are in ``params`` only
-    if the grid lists them.
+    Each element of ``members`` contains the indices of a combination, its scaling and its ridge. A
+    ridge "auto" or "loop" has its own group, whose ``params`` contain it. Seeds are in ``params``
+    only if they are in the grid.
     """
 
     params: Params
@@ -82,9 +82,9 @@ def group_combinations(
 ) -> list[Group]:
     """Group combinations that differ only in ``ridge`` and, if possible, ``input_scaling``.
 
-    Without feedback and features, rows are linear in the input, so a scaling of all inputs is a
-    scaling of the states. If scalings or inputs are extreme, the scalings are applied to W_in
-    instead; ``size`` is the largest absolute input. Groups are in the order of their first members.
+    Without feedback and features, states are linear in the input, so scaling all inputs is
+    equivalent to scaling the states. If scalings or inputs are extreme, W_in is scaled instead.
+    ``size`` is the largest absolute input. Groups are in the order of their first members.
     """
     gathered: dict[Any, tuple[Params, list[tuple[int, float, Any]]]] = {}
     base_keys = {name: _key(value) for name, value in base.items()}
@@ -99,8 +99,8 @@ def group_combinations(
             if linear and not params["feedback"] and _is_moderate(params, size):
                 scale = float(params["input_scaling"])
                 params["input_scaling"] = keys["input_scaling"] = 1.0
-        elif not isinstance(ridge, str):  # a selected ridge depends on the scaling
-            expected = "one number for each combination, or 'auto' or 'loop'"
+        elif not isinstance(ridge, str):  # A ridge that is selected depends on the scaling.
+            expected = "a single number, 'auto' or 'loop' in each combination"
             raise bad_argument("ridge", ridge, expected)
         _, members = gathered.setdefault(tuple(keys.items()), (params, []))
         members.append((number, scale, ridge))
@@ -137,15 +137,15 @@ def _key(value: Any) -> Any:
 def folds(validation: Any, test: Any, lengths: Sequence[int], warmup: int) -> list[Fold]:
     """Return one fold per validation block, trained on all rows from the warmup to the block.
 
-    A fraction in ]0, 1[ selects the end of every series; a list contains one (start, stop) per
-    block. The last fold also has the test rows, if any, as a second held-out block.
+    A fraction in (0, 1) selects the last rows of every series. A list contains a pair (start, stop)
+    for each block. The test rows, if any, are an additional held-out block of the last fold.
     """
     blocks = _blocks(validation, lengths, warmup)
     within = f"within series of lengths {[*lengths]}"
     result = [Fold([(warmup, start) for start, _ in block], (block,)) for block in blocks]
     for fold in result:
         if any(stop <= start for rows in (fold.train, *fold.held_out) for start, stop in rows):
-            expected = f"blocks after the training rows, which start at warmup={warmup}, {within}"
+            expected = f"blocks that start after the warmup (warmup={warmup}) {within}"
             raise bad_argument("validation", validation, expected)
     if test is not None:
         block = _block(test, lengths, "test")
@@ -162,15 +162,14 @@ def _blocks(validation: Any, lengths: Sequence[int], warmup: int) -> list[Block]
         raise bad_argument("validation", validation, f"a list of blocks, such as [{validation}]")
     if isinstance(validation, (list, tuple)) and validation:
         return [_block(edges, lengths, "validation") for edges in validation]
-    raise bad_argument(
-        "validation", validation, "a fraction in ]0, 1[ or a list of blocks (start, stop)"
-    )
+    expected = "a fraction in (0, 1) or a list of blocks (start, stop)"
+    raise bad_argument("validation", validation, expected)
 
 
 def _block(edges: Any, lengths: Sequence[int], name: str) -> Block:
-    """Return rows (start, stop) for each series; a block is empty if a series ends before it.
+    """Return the rows (start, stop) of a block in each series, which are empty in short series.
 
-    Slices are accepted because the splits in ``tasks`` use them.
+    Slices are accepted because the splits in ``tasks`` contain slices.
     """
     if isinstance(edges, slice) and edges.step in (None, 1):
         edges = edges.indices(max(lengths))[:2]

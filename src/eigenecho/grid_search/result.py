@@ -14,22 +14,23 @@ from eigenecho.types import Array
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SearchResult:
-    """Scores of all combinations of a search, and the best combination.
+    """The result of a search: the scores of all combinations, and the best combination.
 
     Attributes
     ----------
     params : list of dict
-        The combinations, in the order of the grid.
+        All combinations, in the order of the grid.
     seeds : list
-        The seeds of each combination.
+        The seeds that were used for every combination.
     errors : array (combinations, seeds, blocks)
         RMSE on each validation block.
     best_index : int
-        The combination with the lowest ``mean_errors``.
+        Index of the combination with the lowest mean error.
     best_estimator : LinearESN or None
-        Fitted on all data with the best combination and the first seed, None without refit.
+        The estimator with the best combination and the first seed, fitted to all data. None if
+        ``refit=False``.
     test_errors : array (combinations, seeds) or None
-        RMSE on the test rows, None without test rows.
+        RMSE on the test rows. None if there are no test rows.
 
     See Also
     --------
@@ -59,7 +60,7 @@ class SearchResult:
 
     @property
     def best_params(self) -> Params:
-        """The combination with the lowest error."""
+        """The combination with the lowest mean error."""
         return self.params[self.best_index]
 
     @property
@@ -74,9 +75,10 @@ class SearchResult:
 
     @property
     def table(self) -> list[dict[str, Any]]:
-        """One row per combination, best first: rank, error, spread over seeds, parameters.
+        """A dict for each combination, best first, with its rank, error, spread and parameters.
 
-        The error of a reservoir that overflowed is infinite. NaN is sorted last.
+        The spread is the standard deviation of the error over seeds. The error of a reservoir that
+        overflowed is infinite. NaN is sorted last.
         """
         order = np.argsort(self.mean_errors, kind="stable")
         by_seed = self.errors.mean(axis=2)

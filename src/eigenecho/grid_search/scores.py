@@ -30,25 +30,25 @@ from eigenecho.training.structured import sums_over
 from eigenecho.types import Array
 
 Data = tuple[list[Array], list[Array]]
-"""Inputs and outputs of all series, in the dtype of a network."""
+"""Inputs and outputs of all series, converted to the dtype of a network."""
 
 HEAD_SUMMED = 1e-5
 """Smallest ``head_eigenvalue`` for which normal equations are accurate."""
 
 SMALLEST = 1e-140
-"""Magnitude of states below which squares underflow, so that no factorisation can be shared."""
+"""Magnitude of states below which squares underflow and no factorisation can be shared."""
 
 COARSE = 1e4
-"""Smallest √ridge that a factorisation with y(t−1) resolves, in units of its rounding error."""
+"""Smallest √ridge that a factorisation with y(t−1) resolves, relative to its rounding error."""
 
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A problem, a fold, and the candidates to score on it.
+    """A problem, a fold, and the candidates to score on this fold.
 
-    ``ridges`` and ``scales`` (C,) contain one value per combination, with ridges varying fastest,
-    and ``shape`` is (scalings, ridges). Trials with the same data share a ``cache``; ``key``
-    contains all settings other than the reservoir that affect the rows.
+    ``ridges`` and ``scales`` (C,) contain one value for each candidate; ridges vary fastest, and
+    ``shape`` is (scalings, ridges). Trials with the same data share a ``cache``. The ``key``
+    contains all settings that affect the rows, except for those of the reservoir.
     """
 
     problem: Problem
@@ -61,15 +61,15 @@ class Trial:
 
     @property
     def counts(self) -> list[float]:
-        """Number of observed rows in each held-out block, averaged over outputs."""
+        """Mean number of observed rows over the outputs, for each held-out block."""
         return [float(self.problem.counts(block).mean()) for block in self.fold.held_out]
 
     def lags(self, K: int) -> Lags:
-        """Return correlations of the training rows over at least K lags."""
+        """Return the correlations of the training rows for at least K lags."""
         rows = tuple(map(tuple, self.fold.train))
         cached = self.cache.once(("lags", self.key, rows), dict)
         if "lags" not in cached or len(cached["lags"].rho) < K:
-            # A power of two lets slightly slower reservoirs use the same correlations.
+            # With a power of two, slightly slower reservoirs can use the same correlations.
             count = 1 << (K - 1).bit_length()
             cached["lags"] = sums_over(self.problem.in_double, self.fold.train, count)
         return cached["lags"]
@@ -80,16 +80,16 @@ def score_group(
 ) -> Array:
     """Return the score of each held-out block, (blocks, scalings, ridges).
 
-    The score is the RMSE over rows and outputs, or the mean error of forecasts if ``score`` is
-    "loop". The reservoir runs once per fold, and all scalings and ridges share one factorisation.
-    Errors are computed from true residuals. They are infinite if the reservoir overflows. ``seed``
-    is used unless the grid lists seeds.
+    The score is the RMSE over rows and outputs or, if ``score`` is "loop", the mean error of
+    forecasts. States are computed once per fold, and all scalings and ridges share a factorisation.
+    Errors are computed from exact residuals, and are infinite if the reservoir overflows. ``seed``
+    is used unless the grid contains seeds.
     """
     compute = _loop_errors if score == "loop" else _score
     shape = len(group.scalings), len(group.ridges)
     errors: list[Array] = []
     with warnings.catch_warnings():
-        # Unstable and ill-conditioned combinations have bad scores.
+        # Unstable and ill-conditioned combinations have poor scores.
         warnings.simplefilter("ignore", UnstableWarning)
         warnings.simplefilter("ignore", IllConditionedWarning)
         for fold in folds:
@@ -101,7 +101,7 @@ def score_group(
 
 
 def _trial(group: Group, seed: Any, data: Data, fold: Fold, cache: Cache) -> Trial:
-    """Return the trial of a fold; spectrum, scaling and ridge depend on its training rows only."""
+    """Return the trial of a fold. Spectrum, scaling and ridge depend only on its training rows."""
     settings, seed = Settings.of(group.params), group.params.get("seed", seed)
     until = [stop for _, stop in fold.train]
     if settings.recipe.learns_spectrum:
@@ -125,7 +125,7 @@ def _trial(group: Group, seed: Any, data: Data, fold: Fold, cache: Cache) -> Tri
 
 
 def _loop_errors(trial: Trial) -> list[Array]:
-    """Return the mean error of forecasts in each held-out block, (scalings, ridges)."""
+    """Return the mean error of the forecasts in each held-out block, (scalings, ridges)."""
     problem = trial.problem
     statistics = problem.gather(Triangle, Fold(trial.fold.train)).statistics.on_host
     problem.check_range(statistics)
@@ -137,7 +137,7 @@ def _loop_errors(trial: Trial) -> list[Array]:
 
 
 def _check_observed(problem: Problem, fold: Fold) -> None:
-    """Raise if an output has no training observations, or if a held-out block has none."""
+    """Raise if an output has no observed training row, or a held-out block has no observed row."""
     seen = problem.counts(fold.train)
     if not seen.all():
         got = Words(f"only NaN in column {np.argmin(seen)} before the validation block")
@@ -157,7 +157,7 @@ def _score(trial: Trial) -> list[Array]:
         blocks = _errors_of_parts(trial)
     _, scaling = trial.problem.scalings
     scale = np.ones(trial.problem.D_out) if scaling is None else scaling.scale
-    # With a power of two, squares of the scale neither overflow nor underflow.
+    # Dividing by a power of two is exact and prevents overflow and underflow of the squares.
     unit = np.ldexp(1.0, np.frexp(scale.max())[1] - 1)
     return [
         unit * np.sqrt(np.mean(squared * (scale / unit) ** 2, axis=-1) / count).reshape(trial.shape)
@@ -166,7 +166,10 @@ def _score(trial: Trial) -> list[Array]:
 
 
 def _errors_of_parts(trial: Trial) -> list[Array]:
-    """Return squared residuals (scalings, ridges, D_out), by groups of outputs with equal gaps."""
+    """Return squared residuals of each held-out block, (scalings, ridges, D_out).
+
+    Outputs that are missing in different rows are trained separately.
+    """
     blocks = [np.empty((*trial.shape, trial.problem.D_out)) for _ in trial.fold.held_out]
     for columns, part in trial.problem.parts:
         errors = _errors_from_states(replace(trial, problem=part))
@@ -197,11 +200,11 @@ def _errors_from_states(trial: Trial) -> list[Array]:
 
 
 def _find_coarse(train: Triangle, factorised: Factorisation, trial: Trial) -> Array:
-    """Return a mask (scalings, ridges) of the combinations that need a separate solution.
+    """Return a mask (scalings, ridges) of the combinations that must be solved separately.
 
-    The rounding error of a factorisation depends on its largest singular value, which is large if
-    the level of the inputs is large. The rounding error of a separate solution depends on each
-    column.
+    The rounding error of a factorisation is proportional to its largest singular value, which is
+    large if the mean of the inputs is large. The rounding error of a separate solution depends on
+    the size of each column.
     """
     if 0 < train.magnitude(trial.problem.head) < SMALLEST:
         return np.ones(trial.shape, bool)
@@ -212,7 +215,7 @@ def _find_coarse(train: Triangle, factorised: Factorisation, trial: Trial) -> Ar
 
 
 def _scale_states(statistics: Triangle, head: int, scale: float) -> Triangle:
-    """Return the statistics of the rows with all states multiplied by ``scale``."""
+    """Return the statistics of rows whose states are multiplied by ``scale``."""
     R = statistics.R.copy()
     R[:, head:] *= scale
     return replace(statistics, R=R)

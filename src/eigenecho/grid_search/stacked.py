@@ -1,7 +1,7 @@
-"""Scores on a device: the rows of a reservoir stay in memory, and candidates are trained together.
+"""Scores on a device, where the rows are stored and all candidates are trained together.
 
-A device computes XᵀX, a stack of Cholesky factors and rounds of refinement in less time than it
-takes to start them one by one.
+On a device, computing XᵀX, a stack of Cholesky factors and rounds of refinement for all candidates
+takes less time than starting a computation for each candidate.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from eigenecho.grid_search.scores import Trial
 
 ROOM = 1 << 32
-"""Largest size in bytes of the rows of a reservoir, and of a stack of factors."""
+"""Largest size of the rows of a reservoir, and of a stack of factors, in bytes."""
 
 
 def errors_from_rows(trial: Trial) -> list[Array] | None:
     """Return squared residuals of each held-out block, (C, D_out).
 
-    Return None if targets are missing, if a ridge is 0, if the rows need too much memory, or if
-    refinement does not converge.
+    The result is None if targets are missing, if a ridge is 0, if the rows need too much memory, or
+    if the refinement does not converge.
     """
     problem, fold = trial.problem, trial.fold
     if problem.observed is not None or np.any(trial.ridges <= 0):
@@ -58,14 +58,14 @@ def errors_from_rows(trial: Trial) -> list[Array] | None:
 
 @dataclass(frozen=True, eq=False)
 class StoredRows:
-    """Rows x(t) (T_i, N') of all series of a problem, in memory, with weights w (N', k).
+    """Rows x(t) (T_i, N') of all series of a problem, with weights w (N', k).
 
-    ``train`` selects the training rows.
+    ``training`` contains the inputs X and targets Y of the training rows.
     """
 
     problem: Problem
-    train: Block
     rows: list[Array]
+    training: tuple[Array, Array]
     w: Any = None
 
     @classmethod
@@ -74,15 +74,11 @@ class StoredRows:
         blocks = (fold.train, *fold.held_out)
         stops = [max(block[i][1] for block in blocks) for i in range(len(problem.inputs))]
         rows = [next(problem.rows(i).chunks(0, n, n))[1] for i, n in enumerate(stops)]
-        return cls(problem, fold.train, rows)
-
-    @cached_property
-    def training(self) -> tuple[Array, Array]:
-        """X and Y of the training rows."""
-        xp = namespace(self.rows[0])
-        X = [x[start:stop] for x, (start, stop) in zip(self.rows, self.train, strict=True)]
-        Y = [xp.asarray(y, np.float64) for y in self.problem.targets(self.train)]
-        return (X[0], Y[0]) if len(X) == 1 else (xp.concatenate(X), xp.concatenate(Y))
+        xp = namespace(rows[0])
+        X = [x[start:stop] for x, (start, stop) in zip(rows, fold.train, strict=True)]
+        Y = [xp.asarray(y, np.float64) for y in problem.targets(fold.train)]
+        joined = (X[0], Y[0]) if len(X) == 1 else (xp.concatenate(X), xp.concatenate(Y))
+        return cls(problem, rows, joined)
 
     @cached_property
     def statistics(self) -> Gram:
@@ -91,19 +87,17 @@ class StoredRows:
         return Gram(X.T @ X, X.T @ Y, len(X))
 
     def with_weights(self, w: Array) -> StoredRows:
-        """Return the same rows with weights (N', k)."""
-        rows = replace(self, w=w)
-        vars(rows)["training"] = self.training
-        return rows
+        """Return the rows with weights (N', k)."""
+        return replace(self, w=w)
 
     def gradient(self, system: LinearSystem) -> Array:
-        """Return Xᵀ(Y − X w) − αM w; Y is repeated if w has more outputs."""
+        """Return Xᵀ(Y − X w) − αM w; Y is repeated for each candidate."""
         X, Y = self.training
         Y = namespace(Y).tile(Y, (self.w.shape[1] // Y.shape[1],))
         return X.T @ (Y - X @ self.w) - system.pull(self.w)
 
     def moved(self, step: Array) -> StoredRows:
-        """Return the same rows with w + step."""
+        """Return the rows with weights w + step."""
         return self.with_weights(self.w + step)
 
     def squared_errors(self, block: Block, W: Array) -> Array:

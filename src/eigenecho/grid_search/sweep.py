@@ -1,4 +1,4 @@
-"""Grid search: states and factorisations are shared between combinations."""
+"""Grid search in which combinations share states and factorisations."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from eigenecho.training import Settings, check_lengths, lowest
 from eigenecho.types import Array
 
 BATCH = 12
-"""Number of reservoirs with the same seed per task. It is fixed, so that results do not depend on
-the number of workers."""
+"""Number of reservoirs per task. It is constant, so that results do not depend on the number of
+workers."""
 
 
 def search(
@@ -47,61 +47,63 @@ def search(
     client: Any = None,
     progress: Report | None = None,
 ) -> SearchResult:
-    """Score every combination of a grid on validation blocks, and fit the best.
+    """Score every combination of a grid on validation blocks, and fit the best combination.
 
-    The reservoir runs through training and validation rows in time order. States are computed
-    once for all input scalings and ridges, which share one factorisation; eigenvalues of random
-    matrices are computed once for all radii and leaking rates. On long series, reservoirs are
-    trained from lagged correlations, which are computed once for all of them, if that is accurate
-    enough. Models with feedback or y(t−1) in the readout are scored with teacher forcing. A score
-    of NaN counts as infinite.
+    Training and validation rows are processed in temporal order. States are computed once for all
+    input scalings and ridges, which share a factorisation. The eigenvalues of random matrices are
+    computed once for all radii and leaking rates. On long series, reservoirs are trained from
+    lagged correlations of the inputs, which are computed once, if this is accurate enough. Models
+    with feedback or y(t−1) in the readout are scored with teacher forcing. A score of NaN counts as
+    infinite.
 
     Parameters
     ----------
     estimator : LinearESN
-        The estimator whose parameters are used unless the grid replaces them. Scores are
-        computed by the orthogonal solver (or from normal equations, if it would take minutes and
-        they are accurate enough); ``solver`` is used when the best combination is fitted.
+        Its parameters are used unless they are in the grid. Scores are computed by the orthogonal
+        solver, or by normal equations if these are accurate enough and the orthogonal solver would
+        take minutes. ``solver`` is used to fit the best combination.
     grid : dict of lists, or list of such dicts
-        As for scikit-learn's ``ParameterGrid``: pass a single value, such as one matrix or one
-        ``Spectrum``, as a list with one element. A ``seed`` that is None or a Generator
-        becomes an int. A grid with seeds cannot be combined with ``seeds``.
+        Values of each parameter, as in ``ParameterGrid`` of scikit-learn. Pass a single value, such
+        as a matrix or a ``Spectrum``, as a list with one element. A ``seed`` that is None or a
+        Generator is converted to an int. A grid with seeds cannot be combined with ``seeds``.
     X, y : arrays or lists of arrays
-        As for ``LinearESN.fit``: with ``feedback`` in all combinations X may be None. Tensors are
-        scored on their device, all ridges and scalings of a reservoir together.
+        Inputs and targets, as in ``LinearESN.fit``. X may be None if all combinations have
+        ``feedback``. Tensors are processed on their device, for all ridges and scalings of a
+        reservoir together.
     validation : float or list of (start, stop)
-        Fraction of the rows after the warmup, at the end of every series; or blocks of rows, each
-        scored after training on all rows before it.
+        Fraction of the rows after the warmup, which are taken from the end of every series, or
+        blocks of rows. Each block is scored after training on all rows before it.
     test : (start, stop), optional
-        Rows that are also scored, with the training rows of the last validation block, but do not
-        influence the selection.
+        Rows that are scored with the training rows of the last validation block, but are not used
+        for the selection.
     seeds : sequence of int, optional
-        Seeds of each combination; its score is the mean over seeds. By default, the estimator's
-        seed.
+        Seeds of each combination, whose score is the mean over seeds. By default, the seed of the
+        estimator.
     score : {"rmse", "loop"}
-        "rmse" is the error of one-step predictions. "loop" is the error of forecasts from several
-        rows of each validation block, for networks that predict their own next input: the root
-        mean square over outputs, in standard deviations of the targets and at most 1, averaged
-        over steps and forecasts.
+        "rmse" is the error of one-step predictions. "loop" is the error of forecasts that start at
+        several rows of each validation block, for networks that predict their own next input. It
+        is the root mean square over outputs, in standard deviations of the targets and at most 1,
+        averaged over steps and forecasts.
     refit : bool
-        Fit the best combination to all data, with the first seed.
+        Fit the best combination to all data with the first seed.
     workers : int
-        Number of processes, each with one BLAS thread. It does not change the results. Inside
-        ``joblib.parallel_config("dask")``, or another backend, the backend's workers are used.
-        Tensors on a device are scored by this process only.
+        Number of processes, which does not affect the results. Inside a context such as
+        ``joblib.parallel_config("dask")``, the workers of this backend are used. Tensors on a
+        device are scored in this process.
     client : distributed.Client, optional
-        A Dask cluster to use instead; the data are sent once.
+        Dask cluster that is used instead of processes. The data are sent once.
     progress : callable (done, total), optional
-        Called as batches finish.
+        It is called when a batch of reservoirs is finished.
 
     Returns
     -------
     SearchResult
+        The scores of all combinations, and the best estimator.
 
     See Also
     --------
-    eigenecho.grid_search.SearchResult : The result.
-    eigenecho.LinearESN : ``ridge="auto"`` needs no search.
+    eigenecho.grid_search.SearchResult : Result of a search.
+    eigenecho.LinearESN : ``ridge="auto"`` selects the ridge without a search.
 
     Examples
     --------
@@ -118,7 +120,7 @@ def search(
     check_known(score, "score", ("rmse", "loop"))
     combinations = expand(grid)
     if seeds is not None and any("seed" in combination for combination in combinations):
-        raise bad_argument("seeds", seeds, "None, because the grid lists seeds")
+        raise bad_argument("seeds", seeds, "None, because the grid contains seeds")
     base = estimator.get_params(deep=False)
     for name in dict.fromkeys(itertools.chain(*combinations)):
         check_known(name, "grid", sorted(base))
@@ -149,7 +151,7 @@ Planned = tuple[Group, Data, list[Fold]]
 """A group of combinations, its data, and its folds."""
 
 Batch = tuple[Any, slice]
-"""A seed, and the part of the plan to evaluate with it."""
+"""A seed, and the part of the plan to score with this seed."""
 
 
 def _plan(
@@ -166,7 +168,7 @@ def _plan(
     cache = Cache()
 
     def data(params: Params) -> Data:
-        # The data depend on the dtype, and on whether targets may be missing.
+        # The data depend on the dtype and on whether targets may be missing.
         drives = params["feedback"] or params["output_to_readout"]
         key = np.dtype(params["dtype"]), params["missing"] == "skip" and not drives
         return cache.once(key, lambda: training_series(Settings.of(params), X, y)[:2])
@@ -192,7 +194,7 @@ def _score_plan(
     run: Callable[[list[Batch]], Iterator[list[Array]]],
     progress: Report | None,
 ) -> Array:
-    """Return the score of every combination, seed and block; the block of test rows is last."""
+    """Return the score of every combination, seed and block; test rows are the last block."""
     parts = [slice(start, start + BATCH) for start in range(0, len(plan), BATCH)]
     batches = [*itertools.product(enumerate(seeds), parts)]
     blocks = sum(len(fold.held_out) for fold in plan[0][2])
@@ -208,7 +210,7 @@ def _score_plan(
 
 
 def _seeds(seeds: Any, default: Any) -> list[Any]:
-    """Return the seeds as ints, by default the seed of the estimator."""
+    """Return the seeds as a list of ints; the default is the seed of the estimator."""
     if seeds is None:
         return [int_seed(default)]
     if not hasattr(seeds, "__len__") or not len(seeds):
@@ -219,13 +221,13 @@ def _seeds(seeds: Any, default: Any) -> list[Any]:
 def _with_every_value(base: Params, combinations: list[Params]) -> list[Params]:
     """Return combinations that together contain every value of the grid.
 
-    A product of lists repeats the same objects, and each parameter is checked separately, so
-    checking these combinations checks all of them.
+    A product of lists repeats the same objects, and each parameter is checked separately. It is
+    therefore sufficient to check these combinations.
     """
     seen: set[Any] = set()
     distinct = []
     for combination in combinations:
-        # The set of names matters too, because other parameters come from the base.
+        # The set of names also matters, because other parameters are taken from the base.
         values = {frozenset(combination), *((name, id(v)) for name, v in combination.items())}
         if not values <= seen:
             seen |= values
@@ -237,8 +239,8 @@ def _warn_if_useless(scores: Array) -> None:
     """Warn if no score is finite, or if all of them are 0."""
     if np.all(scores == 0):
         warn(
-            "Every combination has a score of 0, because the targets or their squares are 0. "
-            "Scale the targets, or use standardize=True.",
+            "All scores are 0, because the targets or their squares are 0. Scale the targets, or "
+            "use standardize=True.",
             UserWarning,
         )
     if not np.any(np.isfinite(scores)):
@@ -253,7 +255,7 @@ def _warn_if_useless(scores: Array) -> None:
 def _run_batches(
     plan: list[Planned], score: str, workers: int, client: Any, batches: list[Batch]
 ) -> Iterator[list[Array]]:
-    """Yield the result of every batch, in order."""
+    """Yield the results of all batches, in order."""
     from joblib import Parallel, delayed, parallel_config
     from joblib.parallel import get_active_backend
 
@@ -261,7 +263,7 @@ def _run_batches(
         yield from on_client(client, "search")(partial(_score_batch, plan, score), batches)
         return
     backend, _ = get_active_backend()
-    is_chosen = type(backend).__module__ != "joblib._parallel_backends"  # by the caller
+    is_chosen = type(backend).__module__ != "joblib._parallel_backends"  # by the user
     with nullcontext() if is_chosen else parallel_config("loky", inner_max_num_threads=1):
         run = Parallel(n_jobs=-1 if is_chosen else workers, return_as="generator")
         parts = ((seed, plan[part]) for seed, part in batches)

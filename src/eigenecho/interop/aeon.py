@@ -1,4 +1,4 @@
-"""Our classifier for aeon: ``EigenechoClassifier().fit(X, y).predict(X)``."""
+"""Classifier for aeon: ``EigenechoClassifier().fit(X, y).predict(X)``."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ __all__ = ["EigenechoClassifier"]
 
 
 class EigenechoClassifier(BaseClassifier):
-    """Adapter of ``eigenecho.ReservoirClassifier`` for pipelines and evaluations of aeon.
+    """Reservoir classifier with the interface of aeon.
 
-    Collections are arrays (series, D, T), or lists of arrays (D, T_i) of unequal lengths.
-    Parameters have the same meaning as in ``eigenecho.ReservoirClassifier``.
+    It wraps ``eigenecho.ReservoirClassifier``, whose parameters have the same meaning. Collections
+    are arrays (series, D, T), or lists of arrays (D, T_i) for series of unequal lengths.
 
     Parameters
     ----------
@@ -34,14 +34,15 @@ class EigenechoClassifier(BaseClassifier):
     thresholds : int
         Number of thresholds per output.
     ridge : "auto" or float
-        Penalty of the standardised features.
+        Ridge penalty for the standardised features.
     random_state : int, RandomState or None
         Seed of the random thresholds and mixes of channels.
 
     Attributes
     ----------
     classifier_ : eigenecho.ReservoirClassifier
-        The fitted classifier, with ``coef_``, ``ridge_`` and ``leave_one_out_accuracy_``.
+        The fitted classifier, with the attributes ``coef_``, ``ridge_`` and
+        ``leave_one_out_accuracy_``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Networks in NumPy files: read named arrays without pickle, and convert the network."""
+"""Conversion of networks in ``.npz`` files, which are read without pickle."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ MATRICES = (*NEEDED, "W_out", "W_fb")
 ARRAYS = (*MATRICES, "bias", "lr")
 FLAGS = ("readout_bias", "output_to_readout", "input_to_readout")
 SPARSE = ("data", "indices", "indptr", "shape")
-"""Parts of a sparse matrix, such as "W_data". "W_format" is "csr" (default) or "csc"."""
+"""Suffixes of the parts of a sparse matrix, such as "W_data". "W_format" is "csr" or "csc"."""
 
 HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
 }
-"""Readers of the headers of arrays, by version of the format."""
+"""Functions that read array headers, by version of the file format."""
 
 
 def from_npz(path: Any, **options: Any) -> LinearModel:
@@ -41,20 +41,20 @@ def from_npz(path: Any, **options: Any) -> LinearModel:
     Parameters
     ----------
     path : str or Path
-        A file with arrays ``W`` (N, N) and ``W_in`` (D_in, N); optionally, ``W_out`` (N', D_out),
-        ``W_fb`` (D_out, N), ``bias`` (N,) or one number, ``lr`` one number or (N,), and the flags
+        File with the arrays ``W`` (N, N) and ``W_in`` (D_in, N). Optional arrays are ``W_out``
+        (N', D_out), ``W_fb`` (D_out, N), ``bias`` and ``lr`` (N,) or single numbers, and the flags
         ``readout_bias``, ``output_to_readout`` and ``input_to_readout``, which describe the rows
-        of ``W_out``. A sparse matrix is saved as ``W_data``, ``W_indices``, ``W_indptr`` and
-        ``W_shape`` of a CSR matrix, or of a CSC matrix with ``W_format`` "csc". Other names and
-        pickled objects raise an error. States are rows: if your library has column vectors, save
-        ``W.T`` and ``W_in.T``.
+        of ``W_out``. A sparse matrix is saved as the parts ``W_data``, ``W_indices``, ``W_indptr``
+        and ``W_shape`` of a CSR matrix, or of a CSC matrix if ``W_format`` is "csc". Other names
+        and pickled objects raise an error. States are row vectors: if your library has column
+        vectors, save ``W.T`` and ``W_in.T``.
     **options
-        Values with these names, which override those in the file.
+        Arrays or flags that replace those in the file.
 
     Returns
     -------
     LinearModel
-        The result of ``diagonalize``, with its ``certificate``.
+        The converted network, as returned by ``diagonalize``.
 
     See Also
     --------
@@ -85,7 +85,7 @@ def from_npz(path: Any, **options: Any) -> LinearModel:
 def read(path: Any, *, skip: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return the contents of a file as arguments of ``diagonalize``, without names in ``skip``.
 
-    Names that the file does not have are None.
+    Arrays that are not in the file are None.
     """
     arrays = _load(Path(path))
     needed = {name for name in NEEDED if name not in skip and f"{name}_data" not in arrays}
@@ -119,7 +119,7 @@ def _load(path: Path) -> dict[str, Array]:
 def _parse(name: str, data: bytes) -> Array:
     """Return the array in a member of an archive, or raise ValueError.
 
-    NumPy's own reader allocates the size that the header declares before it reads any number.
+    NumPy allocates memory for the size in the header without checking it, and is not used here.
     """
     stream = io.BytesIO(data)
     try:
@@ -127,7 +127,7 @@ def _parse(name: str, data: bytes) -> Array:
     except (ValueError, KeyError):
         raise ValueError(f"the member {name!r} is not an array") from None
     if dtype.hasobject:
-        raise ValueError(f"the member {name!r} has Python objects, which need allow_pickle=True")
+        raise ValueError(f"the member {name!r} contains pickled Python objects")
     if len(data) - stream.tell() != math.prod(shape) * dtype.itemsize:
         raise ValueError(f"the member {name!r} does not match its shape {shape}")
     numbers = np.frombuffer(data, dtype, offset=stream.tell())
@@ -135,13 +135,13 @@ def _parse(name: str, data: bytes) -> Array:
 
 
 def _read_matrix(name: str, arrays: Mapping[str, Array]) -> Any:
-    """Return a matrix, dense or assembled from its sparse parts; None if there is none."""
+    """Return a dense matrix, or a sparse matrix from its parts, or None if there is no matrix."""
     parts = [arrays[f"{name}_{part}"] for part in SPARSE if f"{name}_{part}" in arrays]
     if not parts:
         return arrays.get(name)
     if name in arrays or len(parts) < len(SPARSE):
         names = ", ".join(f"{name}_{part}" for part in SPARSE)
-        raise ValueError(f"a sparse matrix {name} consists of {names}, without an array {name}.")
+        raise ValueError(f"A sparse matrix {name} consists of {names}, without an array {name}.")
     from scipy.sparse import csc_matrix, csr_matrix
 
     layout = str(arrays.get(f"{name}_format", np.array("csr")).astype(str))
@@ -154,12 +154,12 @@ def _read_matrix(name: str, arrays: Mapping[str, Array]) -> Any:
         matrix = kind((data, indices, indptr), shape=tuple(shape.tolist()))
         check_indices(matrix, name)
     except (ValueError, TypeError, OverflowError) as error:
-        raise ValueError(f"the parts of the sparse matrix {name} do not match: {error}") from error
+        raise ValueError(f"The parts of the sparse matrix {name} are invalid: {error}") from error
     return matrix
 
 
 def _read_value(name: str, arrays: Mapping[str, Array]) -> Any:
-    """Return an array, a number if it has a single element, or a flag; None if there is none."""
+    """Return an array, a number or a flag, or None if it is not in the file."""
     if name not in arrays:
         return None
     value = arrays[name]

@@ -1,4 +1,4 @@
-"""Our reservoir as a reservoirpy node: ``DiagonalReservoirNode(100, sr=0.9) >> Ridge(1e-6)``."""
+"""Reservoir node for reservoirpy: ``DiagonalReservoirNode(100, sr=0.9) >> Ridge(1e-6)``."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import numpy as np
 from eigenecho import kernels
 from eigenecho.basis import Basis
 from eigenecho.checks import check_finite
+from eigenecho.convert import as_double
 from eigenecho.errors import FILL, bad_argument, missing_package
-from eigenecho.interop.reservoirpy_models import as_dense, reservoir_weights
+from eigenecho.interop.reservoirpy_models import reservoir_weights
 from eigenecho.reservoir import Recipe, Reservoir, draw
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
@@ -32,38 +33,39 @@ SHARED = ("units", "basis", "sr", "input_scaling", "input_connectivity", "rc_con
 
 
 class DiagonalReservoirNode(Node):
-    """Linear reservoir in its eigenbasis, with O(N) per step, for models of reservoirpy.
+    """Linear reservoir in its eigenbasis, with O(N) operations per step, for reservoirpy.
 
         r(t) = r(t−1) ⊙ λ + u(t) W_in
 
-    It replaces ``Reservoir(activation="identity")``; shared parameters have the same meaning and
-    default. The states are in the Q layout: real modes, then the real and imaginary part of each
-    pair. A Ridge node after it penalises weights of modes, not of neurons. With
-    ``basis="neuron"``, the states and therefore the Ridge are those of the standard network.
+    It replaces ``Reservoir(activation="identity")``, and shared parameters have the same meaning
+    and defaults. The states are in the Q layout: real modes, followed by the real and imaginary
+    parts of each pair. A subsequent Ridge node penalises the weights of modes instead of neurons.
+    With ``basis="neuron"``, the states are those of the standard network.
 
     Parameters
     ----------
     units : int, optional
         Number of units. It can be omitted if ``W`` or ``spectrum`` is an array.
     lr : float, or array (units,) with ``W``
-        Leaking rate in ]0, 1].
+        Leaking rate in (0, 1].
     sr : float
-        Spectral radius. Above 1, states grow without bound, because linear units do not saturate.
+        Spectral radius. If it exceeds 1, states grow without bound, because linear units do not
+        saturate.
     input_scaling : float or array (features,)
     input_connectivity, rc_connectivity : float
-        Share of nonzero connections in Win and in W.
+        Fraction of nonzero entries in Win and in W.
     Win, W, bias : array or initializer of reservoirpy.mat_gen
-        As in Reservoir, in the layout of reservoirpy: ``W=reservoirpy.mat_gen.normal`` with a seed
-        gives the network of a Reservoir with that seed, in its eigenbasis. Without ``W``, the
-        eigenvalues follow ``spectrum``, the input weights are drawn in the eigenbasis, and Win and
-        bias must be None.
+        As in Reservoir, in the layout of reservoirpy. ``W=reservoirpy.mat_gen.normal`` with a seed
+        gives the eigenbasis of a Reservoir with the same seed. Without ``W``, the eigenvalues are
+        given by ``spectrum``, the input weights are drawn in the eigenbasis, and Win and bias must
+        be None.
     spectrum : str, Spectrum, array or callable
         Name of a law of ``eigenecho.spectra``, or eigenvalues, as in
         ``eigenecho.DiagonalReservoir``.
     basis : {"eigen", "neuron"}
-        Basis of the states: modes, or neurons at the cost of a product with W per step.
+        Basis of the states. The neuron basis requires a product with W per step.
     input_bias : bool
-        Also drive the reservoir with a random constant. Only without ``W``.
+        Add a constant input with random weights. It requires ``W=None``.
     input_dim : int, optional
     dtype : {"float64", "float32"}
     seed : int or Generator, optional
@@ -72,9 +74,9 @@ class DiagonalReservoirNode(Node):
     Attributes
     ----------
     reservoir_ : Reservoir
-        The weights including the leak; ``reservoir_.spectrum`` has the eigenvalues.
+        The weights including the leak; ``reservoir_.spectrum`` contains the eigenvalues.
     basis_ : Basis or None
-        The eigenbasis of ``W``; ``basis_.states_to_neuron(states)`` gives states of neurons.
+        The eigenbasis of ``W``; ``basis_.states_to_neuron(states)`` returns states of neurons.
 
     See Also
     --------
@@ -131,10 +133,10 @@ class DiagonalReservoirNode(Node):
         self.state: dict[str, Array] = {}
         self.basis_: Basis | None = None
         if W is None and (Win is not None or bias is not None or np.ndim(lr)):
-            raise ValueError("Win, bias and an array lr need W, because they refer to neurons.")
+            raise ValueError("Win, bias and an array lr require W, because they refer to neurons.")
         if W is not None and input_bias:
-            raise bad_argument("input_bias", input_bias, "False with W", "Pass bias instead.")
-        self._recipe()  # Check the parameters now, not at the first series.
+            raise bad_argument("input_bias", input_bias, "False if W is given", "Use bias instead.")
+        self._recipe()  # Check the parameters here instead of in the first run.
 
     def initialize(self, x: Any, y: None = None) -> None:
         """Draw the weights for the columns of ``x``."""
@@ -161,7 +163,7 @@ class DiagonalReservoirNode(Node):
         self.W, self.Win, self.bias = theirs.W, theirs.Win, theirs.bias
         W, B, bias, lr = reservoir_weights(theirs)
         rates = np.broadcast_to(lr, (self.units,))
-        leaky = as_dense(W) * rates + np.diag(1 - rates)
+        leaky = as_double(W, "W") * rates + np.diag(1 - rates)
         drawn = draw(Recipe(spectrum=leaky, basis=self.basis, dtype=self.dtype), 0, seed=0)
         basis = self.basis_ = drawn.basis
 
@@ -195,7 +197,7 @@ class DiagonalReservoirNode(Node):
         raise self.reservoir_.overflowed("states")
 
     def _find_units(self, units: int | None) -> int:
-        """Return N from ``units``, W or given eigenvalues, which must agree."""
+        """Return N from ``units``, W or the eigenvalues, which must agree."""
         weights = self.W if self.W is not None else self.spectrum
         size = units
         if is_array(weights) or (isinstance(weights, (list, tuple)) and self.W is None):
@@ -205,7 +207,7 @@ class DiagonalReservoirNode(Node):
         if size is None:
             raise bad_argument("units", None, "a number of units, unless W or spectrum is an array")
         if units not in (None, size):
-            raise bad_argument("units", units, f"None or {size}, the size of the given weights")
+            raise bad_argument("units", units, f"None or {size}, the size of W or of the spectrum")
         return size
 
     def _recipe(self) -> Recipe:

@@ -1,8 +1,8 @@
 """Conversion of trained reservoirpy models.
 
-At each step, a node of reservoirpy reads [u, parents in the order of the edges, delayed outputs in
-the order of the edges], with one column of its weights per entry. Its states are columns, so the
-matrices of the reservoir are transposed here; the readout already uses rows.
+At each step, the input of a node is the concatenation of u, the outputs of its parents, and its
+delayed inputs, each in the order of the edges. States of reservoirpy are columns, so the matrices
+of the reservoir are transposed here. The readout already uses rows.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from eigenecho.convert import diagonalize
+from eigenecho.convert import as_double, diagonalize
 from eigenecho.errors import Words, bad_argument
 from eigenecho.model import LinearModel, State
 from eigenecho.types import Array
@@ -19,7 +19,7 @@ from eigenecho.types import Array
 EXPECTED = "a trained linear network: Reservoir(activation='identity') >> Ridge, or such an ESN"
 
 METHODS = ("_step", "_run", "step", "run")
-"""Methods with which a node computes one row, or all rows."""
+"""Methods of a node that compute one row or all rows."""
 
 
 def from_reservoirpy(model: Any, *, return_state: bool = False) -> Any:
@@ -30,18 +30,18 @@ def from_reservoirpy(model: Any, *, return_state: bool = False) -> Any:
     Parameters
     ----------
     model : reservoirpy Model, ESN or Reservoir
-        ``Reservoir(activation="identity") >> Ridge()``, or such an ``ESN``, with any leak, input
-        bias and feedback (``reservoir << readout``). The readout may read the input or its own
-        last output, and may be RLS or LMS. The outputs of a Reservoir alone are its states. Output
-        nodes are ignored.
+        ``Reservoir(activation="identity") >> Ridge()``, or an ``ESN`` with this activation, with
+        any leak, input bias and feedback (``reservoir << readout``). The readout can also be RLS or
+        LMS, and can use the input or its last output. The outputs of a single Reservoir are its
+        states. Output nodes are ignored.
     return_state : bool
-        Return ``(network, state)`` with the current state of ``model``, for
+        Return ``(network, state)``, where ``state`` is the current state of ``model``, for
         ``network.predict(X, initial_state=state)``.
 
     Returns
     -------
     LinearModel
-        The result of ``diagonalize``, with its ``certificate``.
+        The converted network, as returned by ``diagonalize``.
 
     See Also
     --------
@@ -61,14 +61,14 @@ def from_reservoirpy(model: Any, *, return_state: bool = False) -> Any:
     """
     network = _read(model)
     W, B, bias, lr = network.reservoir
-    # The weights of the feedback are the last columns of Win.
+    # The last columns of Win are the feedback weights.
     W_fb = B[network.D_in :] if len(B) > network.D_in else None
     converted = diagonalize(W, B[: network.D_in], W_fb=W_fb, lr=lr, bias=bias, **network.readout)
     return (converted, _state(network, converted)) if return_state else converted
 
 
 class ReservoirWeights(NamedTuple):
-    """Weights of a reservoir node in our layout of rows; ``B`` is Winᵀ."""
+    """Weights of a reservoir node for states in rows; ``B`` is Winᵀ."""
 
     W: Any
     B: Array
@@ -77,10 +77,10 @@ class ReservoirWeights(NamedTuple):
 
 
 class ModelWeights(NamedTuple):
-    """Weights and current state of a model: r, and y(t−1) for the next step.
+    """Weights of a model, and its current state r and last output y.
 
-    ``readout`` holds W_out with rows [1, y(t−1), r, u] and its flags, as arguments of
-    ``diagonalize``. It is empty for a reservoir alone.
+    ``readout`` contains W_out, with rows [1, y(t−1), r, u], and its flags, as arguments of
+    ``diagonalize``. It is empty for a model without a readout.
     """
 
     reservoir: ReservoirWeights
@@ -94,29 +94,24 @@ def reservoir_weights(node: Any) -> ReservoirWeights:
     """Return the weights of an initialised linear reservoir node."""
     from reservoirpy.activationsfunc import identity
 
-    if hasattr(node, "reservoir_"):  # Our own node uses rows, and its weights include the leak.
+    if hasattr(node, "reservoir_"):  # A DiagonalReservoirNode uses rows and includes the leak.
         reservoir = node.reservoir_
         return ReservoirWeights(reservoir.transition.matrix, reservoir.W_in, reservoir.bias, 1.0)
     if not node.initialized:
-        raise _unsupported(f"{_name(node)}, no weights yet", "Train it first.")
+        raise _unsupported(f"{_name(node)} without weights", "Train it first.")
     if node.activation is not identity:
         activation = getattr(node.activation, "__name__", repr(node.activation))
-        raise _unsupported(f"{_name(node)}, activation {activation}")
+        raise _unsupported(f"{_name(node)} with activation {activation}")
     N = node.units
     bias = np.broadcast_to(np.asarray(node.bias, np.float64), (N,))
     lr = np.asarray(node.lr, np.float64)
     rates = float(lr.flat[0]) if lr.size == 1 else lr
-    W_in = np.ascontiguousarray(as_dense(node.Win).T)
+    W_in = np.ascontiguousarray(as_double(node.Win, "Win").T)
     return ReservoirWeights(node.W.T, W_in, bias if np.any(bias) else None, rates)
 
 
-def as_dense(A: Any) -> Array:
-    """Return a dense or sparse matrix as an array of float64."""
-    return np.asarray(A.toarray() if hasattr(A, "toarray") else A, np.float64)
-
-
 def _read(model: Any) -> ModelWeights:
-    # This import explains how to install reservoirpy if it is missing.
+    # If reservoirpy is missing, the error of this import explains how to install it.
     from eigenecho.interop.reservoirpy import Node  # isort: skip
     from reservoirpy.model import Model
 
@@ -162,50 +157,51 @@ def _find_nodes(model: Any) -> tuple[Any, Any]:
         kind = _kind(node)
         if kind is None:
             remedy = "Each node must be one of Input, Reservoir, Ridge, RLS, LMS and Output."
-            raise _unsupported(f"graph with {_name(node)}", remedy)
+            raise _unsupported(f"a graph with {_name(node)}", remedy)
         nodes[kind].append(node)
     for kind in ("reservoir", "readout"):
         if len(nodes[kind]) != 1:
             names = ", ".join(map(_name, nodes[kind])) or "none"
-            raise _unsupported(f"graph with {kind}s: {names}", f"It needs exactly one {kind}.")
+            raise _unsupported(f"a graph with {kind}s: {names}", f"Use exactly one {kind}.")
     if len(model.inputs) != 1:
         names = ", ".join(map(_name, model.inputs))
-        raise _unsupported(f"graph with inputs: {names}", "Connect one Input to both.")
+        raise _unsupported(f"a graph with inputs: {names}", "Connect one Input to both nodes.")
     return nodes["reservoir"][0], nodes["readout"][0]
 
 
 def _check_edges(model: Any, reservoir: Any, readout: Any) -> dict[Any, bool]:
-    """Return whether the last output is fed back to the reservoir, and to the readout."""
+    """Return, for the reservoir and the readout, True if it receives the last output."""
     allowed = [(reservoir, 0, readout), (readout, 1, reservoir), (readout, 1, readout)]
     for parent, delay, child in model.edges:
         is_end = delay == 0 and (_kind(parent) == "input" or _kind(child) == "output")
         if not is_end and (parent, delay, child) not in allowed:
             edge = f"{_name(parent)} to {_name(child)}, delay {delay}"
-            remedy = "Allowed are input to both, reservoir to readout, and feedback with delay 1."
-            raise _unsupported(f"graph with an edge {edge}", remedy)
+            remedy = "Only inputs, the reservoir and feedback with delay 1 can be connected."
+            raise _unsupported(f"a graph with an edge from {edge}", remedy)
     if (reservoir, 0, readout) not in model.edges:
-        raise _unsupported("readout apart from the reservoir")
+        raise _unsupported("a readout that is not connected to the reservoir")
     return {node: (readout, 1, node) in model.edges for node in (reservoir, readout)}
 
 
 def _readout_arrays(readout: Any) -> tuple[Array, Array]:
     W_out = readout.Wout
     if W_out is None or callable(W_out) or readout.bias is None or callable(readout.bias):
-        raise _unsupported(f"{_name(readout)}, no weights yet", "Train it first.")
-    W_out = as_dense(W_out)
+        raise _unsupported(f"{_name(readout)} without weights", "Train it first.")
+    W_out = as_double(W_out, "Wout")
     return W_out, np.broadcast_to(np.asarray(readout.bias, np.float64), (W_out.shape[1],))
 
 
 def _state(network: ModelWeights, converted: LinearModel) -> State:
-    # Further coordinates are u(t) in the readout, which the next step overwrites.
+    # Additional coordinates are inputs u(t) of the readout, which the next step overwrites.
     r = np.pad(network.r, (0, converted.units - len(network.r)))
     return State(r if converted.basis is None else converted.basis.states_to_eigen(r), network.y)
 
 
 def _kind(node: Any) -> str | None:
-    """Return "reservoir", "readout", "input" or "output"; None for all other nodes.
+    """Return the kind of a node, or None if it is not supported.
 
-    A class that overrides how its outputs are computed is not one of these nodes.
+    A kind is "reservoir", "readout", "input" or "output". Nodes of subclasses that override
+    ``METHODS`` are not supported.
     """
     from reservoirpy.nodes import LMS, RLS, Input, Output, Reservoir, Ridge
 
@@ -225,6 +221,6 @@ def _unsupported(what: str, remedy: str = "") -> ValueError:
 
 
 def _name(node: Any) -> str:
-    # The repr of reservoirpy fails for nodes that hold arrays.
+    # The repr of reservoirpy fails for nodes that contain arrays.
     name = getattr(node, "name", None)
     return type(node).__name__ + (f" {name!r}" if name else "")

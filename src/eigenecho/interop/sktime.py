@@ -1,4 +1,4 @@
-"""Our forecaster for sktime: ``EigenechoForecaster().fit(y, fh=[1, 2, 3]).predict()``."""
+"""Forecaster for sktime: ``EigenechoForecaster().fit(y, fh=[1, 2, 3]).predict()``."""
 
 from __future__ import annotations
 
@@ -20,44 +20,45 @@ __all__ = ["EigenechoForecaster"]
 
 
 class EigenechoForecaster(BaseForecaster):
-    """Adapter of ``eigenecho.Forecaster`` for pipelines, searches and evaluations of sktime.
+    """Reservoir forecaster with the interface of sktime.
 
-    The horizon is the last step of ``fh``, which must be passed to ``fit``; ``fh`` may omit steps.
-    Parameters have the same meaning as in ``eigenecho.Forecaster``.
+    It wraps ``eigenecho.Forecaster``, whose parameters have the same meaning. The horizon is the
+    last step of ``fh``, which must be passed to ``fit`` and may omit steps.
 
     Columns of y are forecast together, with shared or separate weights. The series of a panel or
-    hierarchy are forecast one by one. NaN in y is a missing observation. X needs a row for every
-    step of the horizon, without gaps, except for the columns in ``past``.
+    hierarchy are forecast separately. NaN in y is a missing observation. X must have a row for
+    every step of the horizon, without missing values except in the columns ``past``.
 
-    ``update`` adds new rows, which replace old rows of the same time, and trains on all rows up to
-    the cutoff with the model selection of ``fit``. With ``update_params=False`` the weights stay
-    the same, and forecasts continue from the new rows.
+    ``update`` adds new rows, which replace old rows with the same times. It trains the selected
+    models on all rows up to the cutoff. With ``update_params=False``, the weights are not changed,
+    and forecasts start after the new rows.
 
     Parameters
     ----------
     strategy : {"auto", "direct", "recursive"}
-        One readout per step ahead, or a one-step readout applied to its own forecasts. "auto"
-        selects by validation error.
+        One readout per step ahead, or a one-step readout that is applied to its own forecasts.
+        "auto" selects a strategy by its validation error.
     seasons : list of int, optional
         Periods in rows. By default, they are detected from the dates and the series.
     past : names of columns of X
-        Columns that are known only up to the present. All others are known ahead.
+        Columns that are not known in advance. All other columns are known in advance.
     multivariate : bool
-        Use past values of the other columns of y as inputs for each column.
+        Use past values of all columns of y as inputs for each column.
     sharing : {"auto", "shared", "own"}
         Shared weights for all columns of y, or separate weights for each.
     validation : int, optional
         Number of validation rows at the end of y. By default, a third of the rows or four
-        horizons, whichever is more.
+        horizons, whichever is larger.
     refit : bool
-        Train again on all rows, including the validation rows.
+        Train the selected models again on all rows, including the validation rows.
     spectrum : Spectrum, optional
-        Replaces the spectra derived from the seasons.
+        Spectrum that is used instead of those derived from the seasons.
 
     Attributes
     ----------
     forecaster_ : eigenecho.Forecaster
-        The fitted forecaster, with ``seasons_``, ``members_`` and ``expected_error_``.
+        The fitted forecaster, with the attributes ``seasons_``, ``members_`` and
+        ``expected_error_``.
 
     Examples
     --------
@@ -111,7 +112,7 @@ class EigenechoForecaster(BaseForecaster):
 
     @classmethod
     def get_test_params(cls, parameter_set: str = "default") -> list[dict[str, Any]]:
-        """Return small parameter sets for the checks of sktime."""
+        """Return parameter sets for the estimator checks of sktime."""
         return [
             {"strategy": "direct", "spectrum": spectra.ring(4, sr=0.9)},
             {"strategy": "recursive", "seasons": [4], "sharing": "shared", "validation": 8},
@@ -130,7 +131,7 @@ class EigenechoForecaster(BaseForecaster):
     def _update(self, y: Any, X: Any = None, update_params: bool = True) -> Self:
         rows, columns = update_data(self._rows, y), update_data(self._columns, X)
         fitted = self.forecaster_.fitted_
-        # Check the rows before they are stored.
+        # Check the rows before storing them.
         panel = fitted.panel.read_context(self._up_to_now(rows), columns, name="y", X_name="X")
         if update_params:
             self.forecaster_.fitted_ = fitted.update(panel)
@@ -138,7 +139,7 @@ class EigenechoForecaster(BaseForecaster):
         return self
 
     def _predict(self, fh: Any, X: Any, **options: Any) -> Any:
-        """Return the forecasts for the times of ``fh``, one row each."""
+        """Return one row of forecasts for each time of ``fh``."""
         forecasts = self.forecaster_.predict(
             self._horizon(fh),
             X=self._select_known(X),
@@ -153,14 +154,14 @@ class EigenechoForecaster(BaseForecaster):
                 "fh",
                 Words(f"a forecast of {times[unknown][0]}"),
                 f"times in the steps of y, such as {forecasts.index[0]}",
-                "Use absolute times, or an index of y with the steps to forecast.",
+                "Use absolute times, or a regular index of y with this step.",
             )
         return forecasts.loc[times]
 
     def _resolve_times(self, fh: Any, ahead: Any) -> Any:
-        """Return the times of ``fh``. For an integer index, sktime counts relative steps by 1."""
+        """Return the times of ``fh``. In an integer index, a relative step of sktime is 1."""
         if fh.is_relative and fh.freq is None and ahead.dtype.kind == "M":
-            # Dates with gaps have no frequency in sktime, so use the step that we detected.
+            # Dates with gaps have no frequency in sktime, so the detected step is used.
             return ahead[fh.to_numpy() - 1]
         return fh.to_absolute_index(self.cutoff)
 
@@ -172,7 +173,7 @@ class EigenechoForecaster(BaseForecaster):
         return rows.loc[: self.cutoff[0]]
 
     def _select_known(self, X: Any) -> Any:
-        """Return the columns of X that are known ahead, or None if there are none."""
+        """Return the columns of X that are known in advance, or None if there are none."""
         if X is None:
             return None
         panel: Any = self.forecaster_.fitted_.panel

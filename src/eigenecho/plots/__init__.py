@@ -1,9 +1,9 @@
 """Figures of spectra, predictions, forecasts and certificates.
 
-They need matplotlib (``pip install 'eigenecho[cli]'``).
+They require matplotlib (``pip install 'eigenecho[cli]'``).
 
-Every function draws on the axes that it is given, or on a new figure without a window: show it in
-a notebook, or save it with ``ax.figure.savefig(…)``.
+Functions draw on given axes, or on a new figure without a window, which can be displayed in a
+notebook or saved with ``ax.figure.savefig(…)``.
 """
 
 from eigenecho.plots.backtest import MOST_SERIES, backtest

@@ -1,4 +1,4 @@
-"""The last forecasts of a backtest, and its errors by step ahead."""
+"""Figures of backtests: the last forecasts, and the errors by step ahead."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ if TYPE_CHECKING:
     from eigenecho.forecasting.backtest import Backtest
 
 MOST_SERIES = 4
-"""Number of series drawn by default."""
+"""Number of series that are drawn by default."""
 
 FORECASTS, ROWS = 4, 24
-"""Smallest number of forecasts, and of forecast rows, drawn per series."""
+"""Smallest number of forecasts, and of forecast rows, that are drawn per series."""
 
 BEFORE = 2
-"""Number of horizons drawn before the first forecast."""
+"""Number of rows drawn before the first forecast, in horizons."""
 
 MARKED = 24
-"""Longest horizon whose errors get a marker at each step."""
+"""Longest horizon for which the error of each step has a marker."""
 
 OURS = "forecast"
 LABELS = {"mae": "mean absolute error", "mase": "mean absolute scaled error"}
 
 
 def backtest(tested: Backtest, series: Sequence[Hashable], *, width: float = 9.0) -> Figure:
-    """Draw the last forecasts of some series, and the errors by step ahead below.
+    """Draw the last forecasts of some series and, below, the errors by step ahead.
 
     Parameters
     ----------
     tested : Backtest
     series : list of unique_id
-        The series to draw, one panel each.
+        Series to draw, each in its own panel.
     width : float
         Width of the figure in inches.
 
@@ -48,7 +48,7 @@ def backtest(tested: Backtest, series: Sequence[Hashable], *, width: float = 9.0
 
     See Also
     --------
-    eigenecho.Forecaster : Its method ``backtest`` returns a Backtest, which has a method ``plot``.
+    eigenecho.Forecaster : Its method ``backtest`` returns a Backtest with a method ``plot``.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def backtest(tested: Backtest, series: Sequence[Hashable], *, width: float = 9.0
 
 
 def _draw_series(ax: Axes, tested: Backtest, name: Hashable, ticks: int) -> None:
-    """Draw one series with its last forecasts, and some rows before them."""
+    """Draw a series with its last forecasts and some rows before them."""
     tidy(ax)
     rows = tested.series[tested.series["unique_id"] == name]
     errors = tested.errors[tested.errors["unique_id"] == name]
@@ -111,7 +111,7 @@ def _draw_series(ax: Axes, tested: Backtest, name: Hashable, ticks: int) -> None
 
 
 def _select_disjoint(cutoffs: Sequence[int], horizon: int) -> list[int]:
-    """Return the positions of the last few forecasts that do not overlap, in order."""
+    """Return the positions of the last forecasts that do not overlap, in order."""
     chosen: list[int] = []
     for i in reversed(range(len(cutoffs))):
         if not chosen or cutoffs[chosen[-1]] - cutoffs[i] >= horizon:
@@ -120,7 +120,7 @@ def _select_disjoint(cutoffs: Sequence[int], horizon: int) -> list[int]:
 
 
 def _method_styles(tested: Backtest) -> dict[str, tuple[str, Any]]:
-    """Return colour and line style by method; the best baseline has the style of the panels."""
+    """Return the colour and line style of each method; the best baseline looks as in the panels."""
     baselines = sorted(tested.methods[1:], key=lambda name: name != tested.best_naive)
     styles = zip(cycle(LINES), chain(["-"], cycle(DASHES)))
     return dict(zip([OURS, *baselines], styles, strict=False))
@@ -144,7 +144,7 @@ def _draw_errors_by_step(ax: Axes, tested: Backtest, legend_columns: int) -> Non
 
 
 def _draw_error_bars(ax: Axes, tested: Backtest) -> None:
-    """Draw the error of each method, for a horizon of one step."""
+    """Draw the error of each method as a bar, for a horizon of one step."""
     styles = _method_styles(tested)
     values = [float(tested.summary.loc[name, tested.measure]) for name in styles]
     bars = ax.barh(list(styles), values, color=[color for color, _ in styles.values()], height=0.6)

@@ -1,4 +1,4 @@
-"""Certificates of converted and of reduced networks as figures."""
+"""Figures of the certificates of converted and reduced networks."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ NOTE: dict[str, Any] = {"textcoords": "offset points", "fontsize": 8}
 def certificate(model: LinearModel) -> Figure:
     """Draw the certificate of a converted network in three panels.
 
-    The first panel shows the eigenvalues and marks those that stay in a matrix. The second shows
-    the output difference along the probe and the error relative to extended precision, and the
-    third the time per step before and after the conversion.
+    The first panel shows the eigenvalues, and marks those that remain in a matrix. The second panel
+    shows the differences of the outputs on the probe series, and the error compared with extended
+    precision. The third panel shows the time per step before and after the conversion.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def certificate(model: LinearModel) -> Figure:
 
     See Also
     --------
-    eigenecho.diagonalize : Convert a network and certify the result.
+    eigenecho.diagonalize : Convert a network and compute its certificate.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def _draw_difference(ax: Axes, details: Certificate) -> None:
     tidy(ax)
     along = np.array(details.along or (details.difference,))
     edges = np.linspace(0, details.steps, len(along) + 1)
-    # A logarithmic axis cannot show zero, so values below the rounding unit are drawn there.
+    # A logarithmic axis cannot show zero, so values below the machine epsilon are drawn at it.
     if not details.kept:
         ax.stairs(np.maximum(along, ROUNDING), edges, color=BLUE, linewidth=1.4, baseline=None)
     if details.error is not None:
@@ -114,12 +114,12 @@ def _draw_times(ax: Axes, details: Certificate) -> None:
 
 
 def reduction(source: Any) -> Figure:
-    """Draw the singular values and the eigenvalues of a reduced network, before and after.
+    """Draw the singular values and eigenvalues of a network before and after a reduction.
 
     Parameters
     ----------
     source : LinearModel or LinearESN
-        A network returned by ``reduce``.
+        A network returned by its method ``reduce``.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def reduction(source: Any) -> Figure:
 
     See Also
     --------
-    eigenecho.model.certificate.Reduction : The certificate that this figure shows.
+    eigenecho.model.certificate.Reduction : Certificate of a reduced network.
 
     Examples
     --------

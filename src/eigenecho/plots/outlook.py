@@ -1,4 +1,4 @@
-"""Series, their forecasts and prediction intervals, over dates or row numbers."""
+"""Figures of series with their forecasts and prediction intervals."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ NARROW = 6.0
 """Width in inches below which a figure has a single column of panels."""
 
 ROOM = 0.6
-"""Largest distance of an interval bound from the lines, relative to the height of the lines.
-Wider intervals are cut, so that the lines stay readable."""
+"""Largest distance of an interval bound from the lines, relative to the height of the lines. Wider
+intervals are cut off, so that the lines remain readable."""
 
 DOTS = 3
-"""Forecasts of at most this many steps get a marker at each step."""
+"""Largest number of steps for which each step of a forecast has a marker."""
 
 
 class Outlook(NamedTuple):
-    """Last rows of a series and the forecast after them.
+    """The last rows of a series, and its forecast.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Outlook(NamedTuple):
 
 
 def outlook(parts: Sequence[Outlook], *, width: float = 9.0) -> Figure:
-    """Draw one panel per series, with its forecast.
+    """Draw each series and its forecast in a panel.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def outlook(parts: Sequence[Outlook], *, width: float = 9.0) -> Figure:
         draw_observed(ax, times, part.values)
         draw_forecast(ax, ahead, part.forecast, "forecast")
         draw_origin(ax, times[-1])
-        # The widest interval is drawn first and cut; narrower ones lie inside and are darker.
+        # The widest interval is drawn first; narrower intervals lie inside it and are darker.
         for number, level in enumerate(sorted(part.bounds, reverse=True)):
             draw_intervals(ax, [(ahead, *part.bounds[level].T)], level, 0.16 + 0.12 * number)
         format_dates(ax, ticks)
@@ -85,7 +85,7 @@ def outlook(parts: Sequence[Outlook], *, width: float = 9.0) -> Figure:
 
 
 def to_plot_times(times: Any) -> Any:
-    """Return times for matplotlib: local time, and the start of each period."""
+    """Convert times for matplotlib: to local time, and periods to their start."""
     if isinstance(times, np.ndarray):
         return times
     import pandas
@@ -97,7 +97,7 @@ def to_plot_times(times: Any) -> Any:
 
 
 def draw_observed(ax: Axes, times: Any, values: Any) -> None:
-    """Draw a series in black, with a dot where an observation has no neighbours."""
+    """Draw a series in black, with a dot for each observation between missing values."""
     ax.plot(times, values, color=BLACK, linewidth=1.1, label="observed", zorder=2)
     present = np.concatenate([[False], ~np.isnan(values), [False]])
     alone = present[1:-1] & ~present[:-2] & ~present[2:]
@@ -116,10 +116,10 @@ def draw_forecast(
 def draw_intervals(
     ax: Axes, blocks: Iterable[tuple[Any, Any, Any]], interval: float, alpha: float = 0.16
 ) -> None:
-    """Shade one prediction interval (times, lower, upper) per forecast; draw a bar for one step.
+    """Draw prediction intervals (times, lower, upper) as areas, or as bars for one step.
 
-    Call this after drawing the lines: intervals that are much wider are cut, unless the lines are
-    flat.
+    The lines must be drawn before. Intervals that are much wider than the lines are cut off, unless
+    the lines are constant.
     """
     bottom, top = ax.get_ylim()
     room = ROOM * (top - bottom) if ax.dataLim.height else np.inf
@@ -142,7 +142,7 @@ def draw_origin(ax: Axes, time: Any) -> None:
 
 
 def format_dates(ax: Axes, ticks: int) -> None:
-    """Trim the margins of the time axis, and write few and short labels if it shows dates."""
+    """Reduce the margins of the time axis, and use few and short labels for dates."""
     ax.margins(x=0.01)
     if ax.xaxis.get_major_locator().__class__.__name__ != "AutoDateLocator":
         return

@@ -1,4 +1,4 @@
-"""Predictions and the true series over time."""
+"""Figures of predictions and the true series."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ def prediction(
     legend: bool = True,
     title: str = "",
 ) -> Axes:
-    """Draw the true series and predictions over time, and the absolute errors below.
+    """Draw the true series, predictions and, below, the absolute errors over time.
 
     Parameters
     ----------
     y_true : array (T,) or (T, D)
     y_pred : array of the same shape, or dict of such arrays
-        The keys of a dict appear in the legend.
+        The keys of a dict are the labels of the legend.
     start : int
         Time of the first row.
     ax, error_ax : Axes, optional
-        Axes of the series, and of |y_true − y_pred| on a logarithmic scale. Without ``ax``, a new
-        figure has both panels; with ``ax`` alone, the errors are not drawn.
+        Axes of the series, and of |y_true − y_pred| on a logarithmic scale. By default, a new
+        figure contains both. If only ``ax`` is given, the errors are not drawn.
     legend : bool
         Draw a legend above the series.
     title : str
@@ -49,7 +49,7 @@ def prediction(
 
     See Also
     --------
-    eigenecho.plots.backtest : Draw forecasts with their intervals.
+    eigenecho.plots.backtest : Draw forecasts and their intervals.
 
     Examples
     --------
@@ -71,16 +71,16 @@ def prediction(
         color, dashes = LINES[i % len(LINES)], DASHES[i % len(DASHES)]
         _draw_columns(ax, time, rows, label=name, linewidth=1.6, color=color, linestyle=dashes)
         if error_ax is not None:
-            # A logarithmic axis cannot show an error of zero, so there is a gap.
+            # A logarithmic axis cannot show an error of zero, so it is omitted.
             error = np.abs(truth - rows)
             error[error == 0] = np.nan
-            # Each line is thinner than the last, so that equal errors remain visible.
+            # Each line is thinner than the previous one, so that equal errors remain visible.
             width = 0.9 + 0.5 * (len(predictions) - 1 - i)
             _draw_columns(error_ax, time, error, label=name, color=color, linewidth=width)
 
     ax.set_ylabel("y(t)")
     if legend:
-        # The legend is above the panel, where it does not hide lines.
+        # The legend is above the panel, so that it does not hide lines.
         ax.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=1 + len(predictions), **LEGEND)
     if title:
         ax.set_title(title, fontsize=11, pad=26 if legend else 6)
@@ -100,7 +100,7 @@ def _as_rows(name: str, value: ArrayLike, shape: tuple[int, ...] | None = None) 
     rows = np.array(value, dtype=np.float64)
     rows = rows[:, np.newaxis] if rows.ndim == 1 else rows
     if rows.ndim != 2 or rows.size == 0:
-        raise bad_argument(name, Words(f"shape {rows.shape}"), "one series, (T,) or (T, D)")
+        raise bad_argument(name, Words(f"shape {rows.shape}"), "shape (T,) or (T, D)")
     if shape is not None and rows.shape != shape:
-        raise bad_argument(name, Words(f"shape {rows.shape}"), f"{shape}, the shape of y_true")
+        raise bad_argument(name, Words(f"shape {rows.shape}"), f"the shape of y_true, {shape}")
     return rows

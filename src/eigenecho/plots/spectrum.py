@@ -1,4 +1,4 @@
-"""Eigenvalues in the complex plane: one spectrum, or all named ones side by side."""
+"""Figures of eigenvalues in the complex plane, for one spectrum or for several laws."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ROUNDING = 1e-9
-"""Distance from the unit circle up to which an eigenvalue counts as lying on it."""
+"""Largest distance from the unit circle at which an eigenvalue counts as lying on the circle."""
 
 
 def spectrum(
@@ -34,29 +34,29 @@ def spectrum(
 ) -> Axes:
     """Draw eigenvalues in the complex plane, with the unit circle.
 
-    Both values of each conjugate pair are drawn. Values outside the unit circle, whose states
-    grow without bound, are red.
+    Both eigenvalues of each conjugate pair are drawn. Eigenvalues outside the unit circle, whose
+    states grow without bound, are red.
 
     Parameters
     ----------
     source : Spectrum, list of eigenvalues, or a fitted estimator or model
-        For estimators and models, the eigenvalues include the leak; pass ``esn.spectrum_`` to
-        draw them without it.
+        The eigenvalues of estimators and models include the leak. Use ``esn.spectrum_`` to draw
+        eigenvalues without the leak.
     weights : array (N,) or (N, D_out) in the Q layout, or True
-        Readout weights that set the size of the markers; a dot also marks every eigenvalue. True
-        uses the weights of a fitted ``LinearESN`` or ``LinearModel``.
-
-            area ∝ |w| of a real mode, √(w_Re² + w_Im²) of a pair; the largest over outputs
+        Readout weights that determine the size of the markers. True selects the weights of a fitted
+        ``LinearESN`` or ``LinearModel``. The area of a marker is proportional to |w| for a real
+        mode and to √(w_Re² + w_Im²) for a pair, or to the maximum over several outputs. Dots mark
+        eigenvalues with small weights.
     ax : Axes, optional
         Axes to draw on. By default, a new figure.
     radius : bool
-        Also draw a dashed circle at the spectral radius.
+        Draw a dashed circle at the spectral radius.
     color : str
         Colour of the markers.
     size : float, optional
         Area of the largest marker in points².
     title : str, optional
-        By default, the number of eigenvalues and their radius. Use "" for no title.
+        By default, the number of eigenvalues and the spectral radius. Use "" for no title.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def spectrum(
 
     See Also
     --------
-    eigenecho.plots.spectra_gallery : Draw all named spectra.
+    eigenecho.plots.spectra_gallery : Draw the spectra of several laws.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def spectrum(
         area: Any = float(np.clip(2500 / count, 5, 36)) if size is None else size
     else:
         area = shares * (260.0 if size is None else size)
-        # Modes with a small weight stay visible as dots.
+        # Eigenvalues with small weights remain visible as dots.
         dots = np.where(unstable, VERMILLION, GREY)
         ax.scatter(values.real, values.imag, s=4, c=dots, linewidths=0, gid="positions", zorder=2)
     style: dict[str, Any] = {"linewidths": 0, "gid": "eigenvalues", "zorder": 3}
@@ -119,17 +119,17 @@ def spectra_gallery(
     seed: Seed = 0,
     laws: Sequence[str] | None = None,
 ) -> Figure:
-    """Draw one panel per named spectrum, with ``n`` eigenvalues each.
+    """Draw the spectra of several laws, each in its own panel.
 
     Parameters
     ----------
     n : int
-        Number of eigenvalues.
+        Number of eigenvalues of each spectrum.
     sr : float, optional
-        Spectral radius. By default, each law uses its own.
+        Spectral radius. By default, the default value of each law.
     seed : int, Generator or None
     laws : list of str, optional
-        Names from ``eigenecho.spectra.LAWS``. By default, all of them.
+        Names of laws in ``eigenecho.spectra.LAWS``. By default, all laws.
 
     Returns
     -------
@@ -148,7 +148,7 @@ def spectra_gallery(
     """
     names = list(LAWS) if laws is None else list(laws)
     if not names:
-        raise bad_argument("laws", laws, f"names of {', '.join(LAWS)}")
+        raise bad_argument("laws", laws, f"a list of names from {', '.join(LAWS)}")
     options = {} if sr is None else {"sr": sr}
     drawn = {name: law(name)(n, seed=seed, **options) for name in names}
 
@@ -157,7 +157,7 @@ def spectra_gallery(
     for i, (ax, (name, values)) in enumerate(zip(axes, drawn.items(), strict=True)):
         spectrum(values, ax=ax, title=name)
         ax.label_outer()
-        # The last panel of each column gets labels, even above an empty cell.
+        # The last panel of each column has labels, even above an empty cell.
         if i + columns >= len(names):
             ax.set_xlabel("Re λ")
             ax.tick_params(labelbottom=True)
@@ -167,7 +167,7 @@ def spectra_gallery(
 
 
 def mark_eigenvalues(ax: Axes, kept: Spectrum, color: str, marker: str = "o") -> None:
-    """Draw markers over the eigenvalues that a conversion or reduction has kept."""
+    """Draw markers over the eigenvalues that remain after a conversion or reduction."""
     style: dict[str, Any] = {"c": color, "marker": marker, "linewidths": 0, "zorder": 4}
     ax.scatter(kept.values.real, kept.values.imag, s=16, gid="kept", **style)
 
@@ -192,14 +192,15 @@ def _read_spectrum(source: Any) -> Spectrum:
         return source.reservoir_.spectrum
     if np.ndim(source) == 1:
         return Spectrum.from_values(source)
-    expected = "a Spectrum (of a matrix: spectra.from_matrix), eigenvalues, or a fitted model"
-    raise bad_argument("source", source, expected)
+    expected = "a Spectrum, a list of eigenvalues, or a fitted estimator or model"
+    remedy = "Use spectra.from_matrix for a matrix."
+    raise bad_argument("source", source, expected, remedy)
 
 
 def _read_readout(model: Any) -> tuple[Spectrum, Array]:
     """Return the spectrum of a model and its readout weights (N, D_out) in the Q layout."""
     if not isinstance(model, LinearModel):
-        expected = "readout weights (N,) or (N, D_out), as the source has none"
+        expected = "an array (N,) or (N, D_out) for a source without readout weights"
         raise bad_argument("weights", True, expected)
     model.need_states("weights=True")
     readout = model.readout.weights.T
@@ -210,9 +211,9 @@ def _read_readout(model: Any) -> tuple[Spectrum, Array]:
 
 
 def importance(modes: Spectrum, weights: Any) -> Array:
-    """Return the readout weight of each eigenvalue (N,), relative to the largest.
+    """Return the readout weight of each eigenvalue (N,), relative to the largest weight.
 
-    Both values of a conjugate pair have the same weight.
+    Both eigenvalues of a conjugate pair have the same weight.
     """
     W = np.asarray(weights, dtype=np.float64)
     if W.ndim not in (1, 2) or len(W) != modes.units or W.size == 0 or not np.isfinite(W).all():
@@ -220,7 +221,7 @@ def importance(modes: Spectrum, weights: Any) -> Array:
             "weights",
             Words(f"shape {W.shape}"),
             f"finite readout weights of the states, ({modes.units},) or ({modes.units}, D_out)",
-            "Leave out the rows of W_out for the bias and y(t−1).",
+            "Omit the rows of W_out for the bias and y(t−1).",
         )
     W = W.reshape(modes.units, -1)
     n = modes.real.size
