@@ -119,7 +119,7 @@ def test_update_of_constant_series_that_start_to_change_selects_candidates_again
 
 
 def test_constant_series_do_not_count_as_training_rows():
-    with pytest.warns(FewRowsWarning, match=r"16 rows that changes, .* has 5\."):
+    with pytest.warns(FewRowsWarning, match=r"at least 16 rows, but the longest has 5\."):
         made().fit([NOISE[:5], np.full(60, 7.0)])
 
 
@@ -194,12 +194,12 @@ def test_very_large_and_small_values(scale, plain):
     [
         (np.r_[NOISE, np.inf], "infinity in row 60"),
         (np.r_[NOISE, 1e308], "1e[+]308 in row 60.* up to 1e[+]150"),
-        (np.full(9, np.nan), "nothing but NaN"),
+        (np.full(9, np.nan), "only missing values"),
         ([], "at least one row"),
         (None, "y: got NoneType"),
         ("text", "y[=:]"),
         ([NOISE, NOISE[:0]], "0 rows in series 1"),
-        ([NOISE, NOISE * np.nan], "nothing but NaN in series 1"),
+        ([NOISE, NOISE * np.nan], "only missing values in series 1"),
         (np.zeros((3, 3, 3)), "shape"),
         (NOISE > 0, "dtype bool"),
     ],
@@ -211,7 +211,7 @@ def test_invalid_series(y, words):
 
 def test_duplicate_time():
     y = long("a", "b")
-    with pytest.raises(ValueError, match="2024-01-01 twice in series 'a'"):
+    with pytest.raises(ValueError, match="several rows at 2024-01-01 in series 'a'"):
         made().fit(pd.concat([y, y[:1]]))
 
 
@@ -237,7 +237,7 @@ def test_duplicate_time():
         ({"multivariate": 1}, "multivariate=1"),
         ({"progress": "yes"}, "progress='yes'"),
         ({"seed": -1}, "seed=-1"),
-        ({"past": [0]}, "no columns if there is no X"),
+        ({"past": [0]}, "no columns without X"),
     ],
 )
 def test_invalid_parameters(options, words):
@@ -262,7 +262,7 @@ def test_methods_need_a_fitted_forecaster(tmp_path):
     [
         ({"horizon": 0}, "horizon=0"),
         ({"horizon": 4}, "at most 3, the horizon of the fit"),
-        ({"X": np.ones((3, 1))}, "fit had no X"),
+        ({"X": np.ones((3, 1))}, "expected None, because"),
         ({"context_X": np.ones((3, 1))}, "None without a context"),
         ({"context": np.ones((5, 2))}, "as in fit"),
         ({"context": [np.inf]}, "infinity"),
@@ -283,9 +283,9 @@ def test_invalid_forecast_arguments(options, words, plain):
     ("options", "words"),
     [
         ({}, "3 rows of x0 after the end"),
-        ({"X": np.ones((2, 1))}, r"shape \(2, 1\).* an array \(3, 1\)"),
-        ({"X": np.ones((9, 1))}, r"shape \(9, 1\).* an array \(3, 1\)"),
-        ({"X": np.ones((3, 2))}, r"an array \(3, 1\)"),
+        ({"X": np.ones((2, 1))}, r"shape \(2, 1\).* shape \(3, 1\)"),
+        ({"X": np.ones((9, 1))}, r"shape \(9, 1\).* shape \(3, 1\)"),
+        ({"X": np.ones((3, 2))}, r"shape \(3, 1\)"),
         ({"X": np.full((3, 1), np.nan)}, "NaN in column 'x0'"),
         ({"X": np.ones(3), "context": NOISE}, "context_X=None"),
     ],
@@ -302,9 +302,9 @@ def test_known_columns_need_future_values(options, words, known):
         ([60], "row numbers from 0 to 59"),
         ([], "at least one origin"),
         (0, "from 1 to 57"),
-        (58, "from 1 to 57: each of the 60 rows"),
+        (58, "from 1 to 57,"),
         ([1.5], "origins=1.5"),
-        (["2024-01-05"], "or times of rows"),
+        (["2024-01-05"], "or times of existing rows"),
     ],
 )
 def test_invalid_origins(origins, words, plain):
@@ -342,7 +342,7 @@ def test_unknown_ids():
     found = forecaster.predict(context=long("b", "z"), interval=0.5)
     assert found["unique_id"].unique().tolist() == ["b", "z"]
     assert np.all(found["lower"] < found["upper"])
-    with pytest.raises(ValueError, match=r"a series 'z'.* series of the fit"):
+    with pytest.raises(ValueError, match=r"an unknown series 'z'.* passed to fit"):
         forecaster.update(long("z"))
 
 
@@ -463,7 +463,7 @@ def test_dates_in_a_column_are_not_numbers(days):
 
 def test_single_series_with_the_names_of_a_long_table():
     table = long("a").drop(columns="unique_id")
-    with pytest.raises(ValueError, match="without all of the columns 'unique_id'"):
+    with pytest.raises(ValueError, match="only some of the columns 'unique_id'"):
         made().fit(table)
 
 
@@ -530,13 +530,15 @@ def test_long_tables_are_not_read_as_wide_ones(ids, index, dates):
         assert len(named.fit(table).predict()) == 6
     held = table if index is None else table.set_index(index)
     for forecaster in (made(), named) if index else (made(),):
-        with pytest.raises(ValueError, match=r"expected (real|columns of) numbers|twice|all of"):
+        with pytest.raises(
+            ValueError, match=r"expected (real|columns of) numbers|unique times|all of"
+        ):
             forecaster.fit(held)
 
 
 def test_long_table_with_extra_columns():
     table = long("a", "b").assign(price=1.0)
-    with pytest.raises(ValueError, match=r"a column 'price'.* only 'unique_id'.* as X"):
+    with pytest.raises(ValueError, match=r"column 'price'.*only the columns 'unique_id'.*as X"):
         made().fit(table)
 
 
@@ -552,7 +554,7 @@ def test_long_table_with_extra_columns():
 def test_dates_that_pandas_cannot_parse(days, row, is_index):
     table = pd.DataFrame({"unique_id": "a", "ds": days, "y": NOISE})
     y = table.set_index("ds")["y"] if is_index else table
-    with pytest.raises(ValueError, match="times such as") as caught:
+    with pytest.raises(ValueError, match="as the time of row") as caught:
         made().fit(y)
     assert f"{days[row]!r} in row {row};" in str(caught.value)
     assert "dayfirst=" in str(caught.value)
@@ -575,7 +577,7 @@ def test_rows_that_are_mostly_missing(frequency, gaps, kind):
 
 def test_error_of_irregular_dates_suggests_resampling():
     odd = DAYS[:60] + pd.to_timedelta(np.random.default_rng(0).integers(0, 10**9, 60), "us")
-    with pytest.raises(ValueError, match=r"seconds\. Resample to a regular step"):
+    with pytest.raises(ValueError, match=r"seconds\)\. Resample the data"):
         made().fit(pd.Series(NOISE, odd))
 
 
@@ -586,18 +588,18 @@ def test_error_of_seasons_explains_their_unit(seasons):
 
 
 def test_long_table_with_a_multiindex():
-    with pytest.raises(ValueError, match="without all of the columns"):
+    with pytest.raises(ValueError, match="only some of the columns"):
         made().fit(long("a", "b").set_index(["unique_id", "ds"]))
 
 
 @pytest.mark.parametrize(
     ("names", "said"),
     [
-        ({"id": "forecast"}, "id='forecast'.*the name of a column"),
-        ({"time": "lower"}, "time='lower'.*the name of a column"),
-        ({"id": "ds"}, "a column other than id and target"),
-        ({"time": "y"}, "a column other than id and target"),
-        ({"id": ["a"]}, r"id=\['a'\].*the name of a column"),
+        ({"id": "forecast"}, "id='forecast'.*a column name"),
+        ({"time": "lower"}, "time='lower'.*a column name"),
+        ({"id": "ds"}, "different names for id, time and target"),
+        ({"time": "y"}, "different names for id, time and target"),
+        ({"id": ["a"]}, r"id=\['a'\].*a column name"),
     ],
 )
 def test_invalid_names_of_a_long_table(names, said):
@@ -609,7 +611,7 @@ def test_invalid_names_of_a_long_table(names, said):
 
 @pytest.mark.parametrize("past", [True, [True], [["a"]], [{}], np.True_])
 def test_invalid_names_of_past_columns(past):
-    with pytest.raises(ValueError, match="names of columns of X, or numbers"):
+    with pytest.raises(ValueError, match="column names of X, or column numbers"):
         made(past=past).fit(NOISE, np.stack([NOISE, NOISE], axis=1))
 
 
@@ -625,5 +627,5 @@ def test_forecaster_of_arrays_rejects_pandas_contexts(plain):
     "index", [np.arange(60) + (2**63 - 61), np.uint64(2**63) + np.arange(60, dtype=np.uint64)]
 )
 def test_integer_times_that_cannot_be_continued(index):
-    with pytest.raises(ValueError, match=r"times up to 9\.22337e\+18.*numbers up to"):
+    with pytest.raises(ValueError, match=r"times up to 9\.22337e\+18.*times up to"):
         made().fit(pd.Series(NOISE, index))

@@ -232,10 +232,9 @@ def input_series(estimator: Any, X: Any, y_previous: Any = None) -> tuple[list[A
     """Return the inputs of a fitted estimator, which are empty for a model without inputs."""
     if X is not None:
         return check_inputs(X, estimator.dtype, estimator)
-    features = estimator.n_features_in_
-    if features or y_previous is None:
-        if features:
-            raise bad_argument("X", None, f"a series with {counted(features, 'feature')}")
+    if features := estimator.n_features_in_:
+        raise bad_argument("X", None, f"a series with {counted(features, 'feature')}")
+    if y_previous is None:
         raise ValueError(
             "A model without inputs requires y_previous. Use forecast(horizon) to run it on its "
             "own outputs."

@@ -296,26 +296,24 @@ class FittedForecaster:
         """Return forecasts (O, H) of one series from the given origins."""
         history, start, horizon = panel.histories[series], unscaled[series].start, ensemble.horizon
         if np.any(origins < start):
-            where = in_series(history.name)
-            expected = f"row numbers ≥ {start}, the first observation{where}"
+            expected = f"row numbers ≥ {start}, the first observation{in_series(history.name)}"
             raise bad_argument("origins", int(origins.min()), expected)
-        rows = origins - start
+        rows, config = origins - start, self.config
         values = np.zeros((len(rows), horizon))
         number, anchor = self.measures.numbers.get(history.name), ANCHOR
         if number is not None:
             anchor = len(self.panel.histories[number]) - self.panel.histories[number].start
-        for checkpoint in np.unique(used := checkpoints(rows + 1, anchor)):
+        for checkpoint in np.unique(used := checkpoints(rows + 1, anchor)).tolist():
             here = used == checkpoint
-            signal = self.measures.scaled(panel, unscaled, series, start + int(checkpoint))
+            signal = self.measures.scaled(panel, unscaled, series, start + checkpoint)
             # Later rows are removed, so that they cannot even affect the order of a summation.
             signal = signal.cut(stop=int(rows[here].max()) + 1)
-            signal = self.effects.apply(signal, int(checkpoint), horizon)
+            signal = self.effects.apply(signal, checkpoint, horizon)
             if self.prior_share < 1:
                 forecasts = ensemble.forecast(signal, rows[here], number)
                 values[here] += (1 - self.prior_share) * forecasts
             if self.prior_share > 0:
-                config = self.config
-                settings = int(checkpoint), horizon, config.season, config.horizon
+                settings = checkpoint, horizon, config.season, config.horizon
                 mixture = Mixture.of(config.prior, signal, *settings)
                 values[here] += self.prior_share * mixture.forecast(rows[here])
             if signal.is_constant:  # logarithms and their inverse would round the constant
@@ -361,25 +359,21 @@ class FittedForecaster:
         learned, ensemble = _train(self.ensemble.members, signals, self.config, self.pull, run)
         return replace(updated, effects=learned, ensemble=ensemble)
 
-    def reason(self) -> str:
-        """Return the reason why no candidate was trained."""
+    def warn_if_untrained(self, which: str = "") -> None:
+        """Warn, once for all series, if no candidate was trained for these forecasts."""
+        if not self.is_untrained:
+            return
         horizon, rows = self.config.horizon, [len(h) - h.start for h in self.panel.histories]
         # Constant series cannot be used for training, however long they are.
         longest = max(np.where(self.measures.units > 0, rows, 0)) or max(rows)
-        if longest >= fewest(horizon):
-            return "the validation rows contain no observation, or their forecasts overflow"
-        return (
-            f"a horizon of {horizon} requires a non-constant series of at least {fewest(horizon)} "
-            f"rows, but the longest has {longest}"
+        reason = "the validation rows contain no observation, or their forecasts overflow"
+        if longest < fewest(horizon):
+            reason = f"a horizon of {horizon} requires a non-constant series of at least "
+            reason += f"{fewest(horizon)} rows, but the longest has {longest}"
+        warn(
+            f"Forecasts{which} use only the prior and simple methods, because {reason}.",
+            FewRowsWarning,
         )
-
-    def warn_if_untrained(self, which: str = "") -> None:
-        """Warn, once for all series, if no candidate was trained for these forecasts."""
-        if self.is_untrained:
-            warn(
-                f"Forecasts{which} use only the prior and simple methods, because {self.reason()}.",
-                FewRowsWarning,
-            )
 
 
 def _last_origins(history: History, horizon: int) -> Array:
