@@ -1,4 +1,4 @@
-"""Eigenvectors and the change of basis between neurons and eigenmodes, in real arithmetic."""
+"""Real eigenvectors, and the change of basis between neurons and modes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ POOL = 4
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Basis:
-    """The real eigenbasis of a reservoir.
+    """Real eigenbasis of a reservoir.
 
         Q = [v_1, …, v_n, Re w_1, Im w_1, …, Re w_m, Im w_m],   [r]_Q = r Q
 
@@ -89,13 +89,13 @@ class Basis:
 
     @cached_property
     def condition(self) -> float:
-        """Condition number of Q in the 2-norm, which limits the accuracy of a change of basis."""
+        """Condition number of Q in the 2-norm, which limits the accuracy of conversions."""
         singular = np.linalg.svd(self.Q, compute_uv=False)
         return float(singular[0] / singular[-1]) if singular[-1] > 0 else float("inf")
 
     @cached_property
     def _lu(self) -> tuple[Array, Array] | None:
-        """LU factors of Q; None if it is singular in floating point."""
+        """LU factors of Q, or None if Q is numerically singular."""
         from scipy.linalg.lapack import dgetrf
 
         lu, pivots, _ = dgetrf(self.Q)
@@ -166,7 +166,7 @@ def eigendecomposition(W: Array) -> tuple[Spectrum, Basis]:
 
 
 def interleave(real: Array, pairs: Array) -> Array:
-    """Return columns (…, n) and complex columns (…, m) in the Q layout (…, n + 2m)."""
+    """Combine real columns (…, n) and complex columns (…, m) into the Q layout (…, n + 2m)."""
     n = real.shape[-1]
     out = np.empty((*real.shape[:-1], n + 2 * pairs.shape[-1]))
     out[..., :n] = real
@@ -176,7 +176,7 @@ def interleave(real: Array, pairs: Array) -> Array:
 
 
 def separate(A: Array, n: int) -> Array:
-    """Return columns in the Q layout (…, n + 2m) as complex modes (…, n + m)."""
+    """Convert columns in the Q layout (…, n + 2m) to complex modes (…, n + m)."""
     pairs = A[..., n::2] + 1j * A[..., n + 1 :: 2]
     return namespace(A).concatenate([A[..., :n], pairs], axis=-1)
 
@@ -203,7 +203,7 @@ def random_vectors(n: int, m: int, rng: np.random.Generator) -> Array:
 
 
 class DrawnBasis(Basis):
-    """Random eigenvectors of ``random_basis``, computed from a seed on first use."""
+    """Basis of random eigenvectors that are computed from a seed on first use."""
 
     pairs: int
     seed: np.random.SeedSequence
@@ -224,12 +224,12 @@ class DrawnBasis(Basis):
         return Q
 
     def generator(self) -> np.random.Generator:
-        """Return the generator of the eigenvectors, before it has drawn any."""
+        """Return a new generator that draws the eigenvectors."""
         return np.random.Generator(np.random.PCG64(self.seed))
 
 
 def drawn_basis(spectrum: Spectrum, rng: np.random.Generator) -> Basis:
-    """Return random eigenvectors for a spectrum, given an unused generator."""
+    """Return a basis of random eigenvectors for a spectrum. The generator must be unused."""
     bits = rng.bit_generator
     seed: Any = bits.seed_seq
     plain = type(bits) is np.random.PCG64 and type(seed) is np.random.SeedSequence
@@ -241,7 +241,7 @@ def drawn_basis(spectrum: Spectrum, rng: np.random.Generator) -> Basis:
 @stands_for(DrawnBasis)
 @dataclass(frozen=True)
 class StoredDraw:
-    """The sizes and the seed of random eigenvectors, for files.
+    """Sizes and seed of random eigenvectors, as stored in files.
 
     ``first`` are the first numbers of their generator. Other versions of NumPy may draw different
     numbers.

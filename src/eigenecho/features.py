@@ -78,7 +78,7 @@ class Features:
     parts: tuple[Part, ...] = ()
 
     def draw(self, columns: Array, rng: np.random.Generator) -> FeatureMap | CustomMap:
-        """Return the map for some columns of the states. ``rng`` draws the parts without a seed."""
+        """Draw the map for some columns of the states, using ``rng`` for parts without a seed."""
         n = len(columns)
         products = np.zeros((0, 2), np.int64)
         projections = {kind: [(np.zeros((n, 0)), np.zeros(0))] for kind in PROJECTIONS}
@@ -105,7 +105,7 @@ class Features:
 
 
 def polynomial(degree: int) -> Features:
-    """Return all products of 2 to ``degree`` states.
+    """Return the features that are all products of 2 to ``degree`` states.
 
     Closed loops with polynomials may diverge, because the products are unbounded.
 
@@ -129,7 +129,7 @@ def polynomial(degree: int) -> Features:
 
 
 def cosines(count: int, scale: float = 1.0, seed: int | None = None) -> Features:
-    """Return random cosines cos(s A + b).
+    """Return the features cos(s A + b), which are cosines of random projections.
 
     The entries of A are normal with standard deviation ``scale`` / √n for n states, and those of b
     are uniform in [0, 2π].
@@ -161,7 +161,7 @@ def cosines(count: int, scale: float = 1.0, seed: int | None = None) -> Features
 
 
 def tanh(count: int, scale: float = 1.0, seed: int | None = None) -> Features:
-    """Return random sigmoids tanh(s A + b).
+    """Return the features tanh(s A + b), which are sigmoids of random projections.
 
     The entries of A are normal with standard deviation ``scale`` / √n for n states, and those of b
     are normal with standard deviation ``scale``.
@@ -345,7 +345,7 @@ class FeatureMap:
         return form._replace(scale=np.maximum(form.scale, np.finfo(dtype).tiny))
 
     def check_units(self, units: int) -> None:
-        """Raise if the arrays do not fit N states, because compiled code does not check them."""
+        """Raise if the arrays are invalid for N states, which compiled code does not check."""
         n, P = self.columns.size, len(self.products)
         entries = n + np.arange(P)[:, None]
         shapes = [(n,), (n,), (n,), (P, 2)]
@@ -387,7 +387,7 @@ class CustomMap:
         return CustomForm(self.builtin.form(dtype), self._compute)
 
     def check_units(self, units: int) -> None:
-        """Raise if the arrays do not fit N states."""
+        """Raise if the arrays are invalid for N states."""
         self.builtin.check_units(units)
 
     def _compute(self, states: Array) -> Array:
@@ -396,7 +396,7 @@ class CustomMap:
 
 @stands_for(CustomMap)
 class StoredCustomMap:
-    """Stored form of custom features, which raises because functions cannot be stored."""
+    """Stored form of custom features, which cannot be created."""
 
     @classmethod
     def of(cls, value: Any) -> Sequence[Any]:

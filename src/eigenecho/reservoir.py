@@ -1,4 +1,4 @@
-"""Reservoirs: transitions with input weights, which are given or drawn from a recipe and a seed."""
+"""Reservoirs: transitions with input weights, either given or drawn at random."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class Reservoir:
         return self.transition.spectrum
 
     def drive(self, u: Array, y_previous: Array | None) -> Array:
-        """Return the columns [u, 1, y(t−1)] that drive this reservoir, (…, T, D)."""
+        """Return the columns (…, T, D) of [u, 1, y(t−1)] that drive the reservoir."""
         columns, xp = [u], namespace(u)
         if self.bias is not None:
             columns.append(xp.ones((*u.shape[:-1], 1), self.dtype))
@@ -173,7 +173,7 @@ class Reservoir:
         return Reservoir(transition, *self.weights(lambda A: A[..., columns]))
 
     def zero_state(self, drive: Array | None = None) -> Array:
-        """Return r(0) = 0, (…, N), for a drive (…, T, D); by default an array (N,)."""
+        """Return the initial state of zeros (…, N) for a drive (…, T, D), by default (N,)."""
         if drive is None:
             return np.zeros(self.units, self.dtype)
         return namespace(drive).zeros((*drive.shape[:-2], self.units), self.dtype)
@@ -227,7 +227,7 @@ class Reservoir:
         raise self.overflowed("states", first + int(np.argmin(finite.all(axis=0))))
 
     def overflowed(self, what: str, step: int | None = None, *, closed: bool = False) -> Exception:
-        """Return the error for an overflow, which states the radius if it is quick to compute."""
+        """Return the error for an overflow, including the radius if it is quick to compute."""
         radius = None
         if isinstance(self.transition, Diagonal) or self.units <= SOON:
             with suppress(ValueError):  # the eigenvalues overflow as well
@@ -276,7 +276,7 @@ class Recipe:
 
     @property
     def is_drawn(self) -> bool:
-        """True if the spectrum is a name, so that it is scaled to ``sr``."""
+        """True if the spectrum is given by name, so that it is scaled to ``sr``."""
         return isinstance(self.spectrum, str)
 
     @property
@@ -286,13 +286,13 @@ class Recipe:
 
     @property
     def matrix_key(self) -> tuple[Any, ...]:
-        """Cache key of the matrix for one seed; a given matrix is its own key."""
+        """Cache key of the matrix for one seed. A given matrix is identified by the object."""
         if self.is_drawn:
             return self.units, self.rc_connectivity
         return (IdentityKey(self.spectrum),)
 
     def scale(self, radius: float) -> float:
-        """Return the factor that scales a matrix of this radius to ``sr``; 1 for a given matrix."""
+        """Return the factor that scales a matrix of this radius to ``sr``, or 1 if it was given."""
         if not self.is_drawn:
             return 1.0
         if radius > 0:
@@ -305,7 +305,7 @@ class Recipe:
         return 1.0
 
     def source(self, rng: Streams, cache: Cache) -> Any:
-        """Return the eigenvalues, or the matrix before any scaling."""
+        """Return the eigenvalues or the matrix, before it is scaled."""
         spectrum = self.spectrum
         if isinstance(spectrum, Spectrum):
             return spectrum
@@ -381,19 +381,19 @@ def streams(seed: Seed) -> Streams:
 
 
 class Cache:
-    """Cache of values, each with a key that identifies everything that the value depends on."""
+    """Cache of values. A key identifies everything that its value depends on."""
 
     def __init__(self) -> None:
         self._values: dict[Any, Any] = {}
 
     def once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Return the value of a key, which is computed on first use."""
+        """Return the value of a key. ``make`` computes it on first use."""
         if key not in self._values:
             self._values[key] = make()
         return self._values[key]
 
     def of_seed(self, seed: Seed) -> Cache:
-        """Return the cache shared by all draws with an int seed, or a new cache for other seeds."""
+        """Return the cache that all draws with an int seed share; for other seeds, a new cache."""
         if not isinstance(seed, (int, np.integer)):
             return Cache()
         return self.once(("seed", int(seed)), Cache)
@@ -401,7 +401,7 @@ class Cache:
 
 @dataclass(frozen=True, eq=False)
 class DrawnReservoir:
-    """A reservoir with its basis, if any, and its spectrum before the leak."""
+    """Reservoir with its basis, if it has one, and its spectrum before the leak."""
 
     reservoir: Reservoir
     basis: Basis | None
@@ -449,7 +449,7 @@ def draw(
 def _delay_line(
     recipe: Recipe, line: DelayLine, D_in: int, D_fb: int, rng: Streams
 ) -> DrawnReservoir:
-    """Return a reservoir with a chain for each input and each output that is fed back."""
+    """Return a delay line with a chain for each input and for each output that is fed back."""
     if recipe.input_bias:
         raise bad_argument("input_bias", True, "False with a delay line")
     line = replace(line, chains=D_in + D_fb)
@@ -462,7 +462,7 @@ def _delay_line(
 
 
 def per_feature(scaling: Any, D_in: int) -> Array:
-    """Return ``input_scaling`` as an array (D_in,), with one number per feature."""
+    """Return ``input_scaling`` as an array (D_in,), one number for each input column."""
     factors = np.asarray(scaling)
     fits = factors.dtype.kind in "fiu" and factors.shape in ((), (D_in,))
     if not fits or not np.all(np.isfinite(factors)):
@@ -504,7 +504,7 @@ def _transition(
 
 
 def _eigenbasis(W: Array) -> Choice:
-    """Return W in its eigenbasis, even if the basis is ill-conditioned."""
+    """Return the diagonal form of W, even if its eigenbasis is ill-conditioned."""
     spectrum, basis = eigendecomposition(W)
     return Choice(Diagonal(spectrum), basis, spectrum)
 
@@ -516,7 +516,7 @@ def _uniform(
     transition: Transition,
     basis: Basis | None,
 ) -> Array:
-    """Return weights (rows, N) in the working basis, drawn from U[−1, 1] in the neuron basis."""
+    """Draw weights (rows, N) from U[−1, 1] in the neuron basis, for use in the working basis."""
     if isinstance(transition, Diagonal) and basis is None:
         return _projected_uniform(rng, rows, connectivity, transition.modes)
     W = rng.uniform(-1, 1, (rows, transition.units))

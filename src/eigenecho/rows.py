@@ -42,7 +42,7 @@ class Fold:
 
 @dataclass(frozen=True, eq=False)
 class SeriesRows:
-    """Rows x(t) = [head(t), z₁(t), z₂(t), …] of one series, (T, N').
+    """Row source of one series, with rows x(t) = [head(t), z₁(t), z₂(t), …], (T, N').
 
     z are the states of a reservoir, or their features.
 
@@ -69,7 +69,7 @@ class SeriesRows:
         return self.head.shape[1] + sum(reservoir.columns for reservoir, _ in self.runs)
 
     def states_before(self, row: int = 0) -> list[Array]:
-        """Return the states of all reservoirs before a row, as new arrays."""
+        """Compute the states of all reservoirs before a row, as new arrays."""
         states = []
         for number, (reservoir, drive) in enumerate(self.runs):
             if self.starts is None:
@@ -126,7 +126,7 @@ def assemble(head: Array, parts: Sequence[Array], out: Array | None = None) -> A
 
 @dataclass(frozen=True, eq=False)
 class BlockRows(SeriesRows):
-    """Rows of one series with random access, in NumPy arrays.
+    """Row source of one series with random access, in NumPy arrays.
 
     The states before each block of rows are stored, and the rows of a block are computed from them
     when they are needed. Blocks begin at the same rows for any length of the series, so later
@@ -147,7 +147,7 @@ class BlockRows(SeriesRows):
                 yield low, self._rows(number)[low - start : high - start]
 
     def at(self, rows: Array | Sequence[int]) -> Array:
-        """Return single rows, (len(rows), N')."""
+        """Return the rows (len(rows), N') with the given indices."""
         rows = np.asarray(rows)
         X = np.empty((len(rows), self.size))
         numbers = rows // self.block
@@ -182,7 +182,7 @@ class BlockRows(SeriesRows):
 
 
 def chunk_rows(like: Array, width: int, least: int = 1, *, in_cache: bool = False) -> int:
-    """Return the number of rows of ``width`` numbers per chunk, on the device of ``like``."""
+    """Return the number of rows per chunk, for ``width`` columns on the device of ``like``."""
     size = CACHE_BYTES if in_cache else CHUNK_BYTES
     if not namespace(like).is_host:
         size = max(size, DEVICE_BYTES)

@@ -26,7 +26,7 @@ BEYOND = 0.25
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """Linear scaling of columns, forward(x) = (x − mean) / scale."""
+    """Standardisation of columns, forward(x) = (x − mean) / scale."""
 
     mean: Array
     scale: Array
@@ -61,7 +61,7 @@ class Scaling:
         return xp.asarray(out, x.dtype)
 
     def backward(self, x: Array) -> Array:
-        """Return columns in the caller's units, in the dtype of ``x``."""
+        """Return columns in their original units, in the dtype of ``x``."""
         xp = namespace(x)
         out = x * xp.asarray(self.scale)
         out += xp.asarray(self.mean)
@@ -94,7 +94,7 @@ class OutputRange(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """Mean and standard deviation of columns, as a statistic that can be merged.
+    """Mergeable statistic of columns: mean and standard deviation.
 
     ``mean`` and ``deviation`` (D,) are in units of ``size`` (D,), the largest |x|, because squares
     of very large or small numbers would overflow or underflow. ``rows`` is (D,) if values are

@@ -1,4 +1,4 @@
-"""The constants of an exported network."""
+"""Constants of an exported network."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ARRAYS = (
 
 @dataclass(frozen=True, eq=False)
 class StepProgram:
-    """The constants of ``step``, in the dtype of the network.
+    """Constants that ``step`` uses, in the dtype of the network.
 
     The first units are a block with a dense or sparse matrix. The others are modes: the real ones,
     then two units for each pair.
@@ -61,12 +61,12 @@ class StepProgram:
     arrays: dict[str, Array]
 
     def constant(self, name: str) -> Any:
-        """Return a number or an array of the program; empty for a part that is missing."""
+        """Return a number or an array of the program, or an empty array if the part is missing."""
         return self.arrays.get(name, NONE) if name in ARRAYS else getattr(self, name)
 
     @property
     def dtype(self) -> np.dtype:
-        """The type of all numbers and operations."""
+        """Data type of all numbers and operations."""
         return self.arrays["offset"].dtype
 
     @property
@@ -91,7 +91,7 @@ class StepProgram:
 
 
 def transition_arrays(form: Form) -> dict[str, Array]:
-    """Return the arrays of a program for a form of W."""
+    """Return the arrays of a program that describe W."""
     if isinstance(form, (DiagonalForm, CascadeForm)):
         modes = {"values": form.real, "pair_re": form.re, "pair_im": form.im}
         if isinstance(form, DiagonalForm):
@@ -106,13 +106,19 @@ def transition_arrays(form: Form) -> dict[str, Array]:
 
 
 def readout_arrays(readout: Readout, previous: bool) -> dict[str, Array]:
-    """Return the arrays of a readout, with the weights of y(t−1) if ``previous`` is True."""
+    """Return the arrays of a program that describe the readout.
+
+    The weights of y(t−1) are included if ``previous`` is True.
+    """
     rows = {"previous": readout.previous.T} if previous else {}
     return {"offset": readout.offset, "readout": readout.weights, **rows}
 
 
 def scaling_arrays(scaling: Scaling | None, name: str, dtype: np.dtype) -> dict[str, Array]:
-    """Return mean and scale of the columns ``name``; an inexact mean is split into two parts."""
+    """Return the mean and the scale of the columns ``name`` as arrays of a program.
+
+    A mean that the dtype cannot represent exactly is split into two parts.
+    """
     if scaling is None:
         return {}
     mean = np.asarray(scaling.mean, dtype)

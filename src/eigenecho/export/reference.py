@@ -24,7 +24,7 @@ FREQUENCY = 0.2
 
 
 class Reference:
-    """A network that runs ``step`` in plain Python, on scalars of its dtype.
+    """Network that runs ``step`` in plain Python, on scalars of its dtype.
 
     ``state.r`` and ``state.y`` are lists that may be modified.
     """
@@ -37,11 +37,11 @@ class Reference:
         specification.init(self._constants, self.state)
 
     def step(self, u: Any = ()) -> Array:
-        """Take one input row (D_in,) and return the output (D_out,)."""
+        """Return the output (D_out,) for an input row (D_in,)."""
         return self._run(specification.step, u)
 
     def forecast_step(self, known: Any = ()) -> Array:
-        """Return the next output, given the last output and the ``known`` values as input."""
+        """Return the next output of the closed loop, for the ``known`` values of the next step."""
         return self._run(specification.forecast_step, known)
 
     def _run(self, function: Any, row: Any) -> Array:
@@ -52,7 +52,7 @@ class Reference:
 
 
 class _Constants:
-    """The constants of a program as numbers and lists, converted on first use."""
+    """Constants of a program as numbers and lists, which are converted on first use."""
 
     def __init__(self, program: StepProgram) -> None:
         self._program = program
@@ -72,7 +72,9 @@ def _scalars(value: Any) -> Any:
 
 
 def example_run(program: StepProgram) -> dict[str, Array]:
-    """Run a network from its initial state, stop before an overflow, and return arrays by name.
+    """Run a network from its initial state, and return its inputs and outputs by name.
+
+    The run stops before an overflow.
 
     ``test_inputs`` (T, D_in) and ``test_outputs`` (T, D_out) are the inputs and outputs of steps,
     and ``test_known`` (H, D_known) and ``test_forecasts`` (H, D_out) are those of the closed loop
@@ -94,7 +96,7 @@ def example_run(program: StepProgram) -> dict[str, Array]:
 
 
 def _run(function: Callable[[Array], Array], rows: Array) -> tuple[Array, Array]:
-    """Return rows and outputs before the first output that is not finite."""
+    """Return the rows and outputs before the first output that is not finite."""
     outputs = np.array([function(row) for row in rows])
     finite = np.isfinite(outputs).all(axis=1)
     count = len(finite) if finite.all() else int(np.argmin(finite))

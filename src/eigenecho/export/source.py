@@ -31,7 +31,7 @@ PER_LINE = 4
 def source_files(
     suffix: str, program: StepProgram, run: dict[str, Array], name: str, about: dict[str, str]
 ) -> dict[str, str]:
-    """Return the source texts of a network by suffix.
+    """Return the source code of a network as a dict from file suffix to text.
 
     ``run`` is the test vector, and ``about`` contains further values for the template
     ``comment.txt``.
@@ -65,7 +65,7 @@ def source_files(
 
 
 def _comment_line(text: str) -> str:
-    """Return a comment line. The text may come from a file, and must not end the comment."""
+    """Return a comment line that the text, which may come from a file, cannot end."""
     line = "".join(c if c.isprintable() else " " for c in text)
     line = re.sub(r"\*(?=/)|/(?=\*)|\?(?=\?)", r"\g<0> ", line)  # ?? begins a trigraph
     return f" * {line}".rstrip()

@@ -38,20 +38,20 @@ class Language:
 
 
 def translate(function: Callable[..., None], program: StepProgram, language: Language) -> str:
-    """Return the body of a function of ``step`` for a network, as lines of code."""
+    """Translate the body of a function of ``step`` to lines of code for a network."""
     lines = _Translator(program, language).block(_statements(function))
     return "\n".join(INDENT + line for line in lines)
 
 
 def _statements(function: Callable[..., None]) -> list[ast.stmt]:
-    """Return the statements after the docstring."""
+    """Return the statements of a function after its docstring."""
     tree = ast.parse(inspect.getsource(function)).body[0]
     assert isinstance(tree, ast.FunctionDef)
     return tree.body[1:]
 
 
 class _Translator(ast.NodeTransformer):
-    """Translator of statements to lines of code; expressions are rewritten before printing."""
+    """Translator from Python statements to lines of code."""
 
     def __init__(self, program: StepProgram, language: Language) -> None:
         self._program, self._language = program, language

@@ -23,7 +23,7 @@ CHUNK_STEPS = 256
 def scan(
     kernels: ModuleType, form: CascadeForm, B: Array, drive: Array, state: Array, out: Array
 ) -> None:
-    """Write states r(1) … r(T) into ``out`` (T, N), with the scans of a backend."""
+    """Write states r(1) … r(T) into ``out`` (T, N), using the scans of a backend."""
     k, xp = len(form.block), namespace(drive)
     modes, B_modes = _mode_stage(form, B, drive)
     m = xp.array(state[..., k:])
@@ -44,7 +44,7 @@ def scan_readout(
     state: Array,
     out: Array,
 ) -> None:
-    """Write r(t) weightsᵀ into ``out`` (T, D_out), with the scans of a backend."""
+    """Write r(t) weightsᵀ into ``out`` (T, D_out), using the scans of a backend."""
     k, xp = len(form.block), namespace(drive)
     modes, B_modes = _mode_stage(form, B, drive)
     m, weights = xp.array(state[..., k:]), to_like(weights, drive)
@@ -56,7 +56,7 @@ def scan_readout(
 
 
 def _mode_stage(form: CascadeForm, B: Array, like: Array) -> tuple[DiagonalForm, Array]:
-    """Return the form of the modes, and the weights of the drive and of the block's states."""
+    """Return the form of the modes, and the weights of their drive and of the block."""
     k = len(form.block)
     rows = [to_like(B, like)[:, k:], to_like(form.coupling, like)]
     return DiagonalForm(form.real, form.re, form.im), namespace(like).concatenate(rows)
@@ -65,7 +65,10 @@ def _mode_stage(form: CascadeForm, B: Array, like: Array) -> tuple[DiagonalForm,
 def _run_block(
     kernels: ModuleType, form: CascadeForm, B: Array, drive: Array, state: Array
 ) -> Iterator[tuple[slice, Array, Array]]:
-    """Yield chunks of rows, with the block's states z(t) and [a(t), z(t−1)]; update ``state``."""
+    """Yield chunks of rows with the states z(t) of the block and the drive [a(t), z(t−1)].
+
+    ``state`` is updated in place.
+    """
     k, (T, D), xp = len(form.block), drive.shape[-2:], namespace(drive)
     B_block = xp.ascontiguousarray(to_like(B, drive)[:, :k])
     # A device computes all steps at once.

@@ -20,7 +20,7 @@ from eigenecho.progress import Progress
 
 
 def backend(array: Any, features: FeatureForm | CustomForm | None = None) -> ModuleType:
-    """Return the kernels for this kind of array, or the reference kernels for custom features."""
+    """Return the kernels for a kind of array. Custom features use the reference kernels."""
     if isinstance(features, CustomForm):
         return reference
     # The package for tensors imports torch, so it is imported only when there is a tensor.
@@ -28,7 +28,7 @@ def backend(array: Any, features: FeatureForm | CustomForm | None = None) -> Mod
 
 
 def observe(features: FeatureForm | CustomForm | None, states: Array) -> Array:
-    """Return the features z (T, M) of states (T, N); the states themselves if there are none."""
+    """Return the features z (T, M) of states (T, N), or the states if there are no features."""
     if features is None:
         return states
     return backend(states, features).observe(features, states)
@@ -70,7 +70,7 @@ def read_out(
     out: Array,
     progress: Progress | None = None,
 ) -> None:
-    """Compute ``scan_readout`` by a scan or by convolution, whichever is cheaper."""
+    """Write r(t) weightsᵀ into ``out`` by a scan or by a convolution, whichever is cheaper."""
     if should_convolve(form, drive.shape[-2], drive.shape[-1], len(weights), drive):
         convolution.convolve_readout(backend(drive), form, B, drive, weights, state, out, progress)
         return

@@ -1,4 +1,4 @@
-"""The forms of W as plain arrays, the input of all kernels.
+"""Forms of W as plain arrays, which are the input of all kernels.
 
 Each form is a tuple of contiguous, writable arrays, created by a ``Transition``. All floating-point
 arrays of a form have the same dtype.
@@ -13,7 +13,7 @@ from eigenecho.types import Array
 
 
 class DiagonalForm(NamedTuple):
-    """Real eigenvalues ``real`` (n,), and the parts ``re``, ``im`` (m,) of one of each pair."""
+    """Eigenvalues of a diagonal W: ``real`` (n,), and one of each pair as ``re``, ``im`` (m,)."""
 
     real: Array
     re: Array
@@ -21,7 +21,7 @@ class DiagonalForm(NamedTuple):
 
 
 class DenseForm(NamedTuple):
-    """Dense W (N, N)."""
+    """Dense matrix W (N, N)."""
 
     W: Array
 
@@ -37,7 +37,10 @@ class CascadeForm(NamedTuple):
 
 
 class SparseForm(NamedTuple):
-    """Wᵀ in compressed rows: unit j sums ``data[k] * r[indices[k]]`` over k in its row."""
+    """Transposed sparse matrix Wᵀ in compressed rows.
+
+    Unit j sums ``data[k] * r[indices[k]]`` over all k in row j.
+    """
 
     indptr: Array
     indices: Array
@@ -48,7 +51,7 @@ Form = DiagonalForm | CascadeForm | DenseForm | SparseForm
 
 
 class FeatureForm(NamedTuple):
-    """Features z of a state r that a readout is applied to, (M,).
+    """Features z (M,) of a state r, to which a readout is applied.
 
         z = [s, products, cos(s A + b), tanh(s C + d)],   s = (r[columns] − mean) / scale
 
@@ -84,7 +87,7 @@ class CustomForm(NamedTuple):
 
 
 class Readout(NamedTuple):
-    """y(t) = offset + y(t−1) previous + z(t) weightsᵀ, where z are features of the state r(t).
+    """Readout y(t) = offset + y(t−1) previous + z(t) weightsᵀ of the features z of the states.
 
     ``offset`` (D_out,), ``previous`` (D_out, D_out), ``weights`` (D_out, M), one row per output.
     Without ``features``, z = r. ``run_closed_loop`` does not support features.
@@ -97,7 +100,7 @@ class Readout(NamedTuple):
 
 
 class Feedback(NamedTuple):
-    """Conversion of an output y to the next y(t−1), by way of the caller's units.
+    """Conversion of an output y to the next y(t−1), through the units of the caller.
 
         y(t−1) = (output − mean) / scale,   output = y scale + mean, rounded to its dtype
 

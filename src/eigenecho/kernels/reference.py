@@ -1,4 +1,4 @@
-"""The specification: every kernel as a readable NumPy loop.
+"""Specification of the kernels, as readable NumPy loops.
 
 Shapes: ``B`` (D, N), ``drive`` (T, D), ``state`` (N,), updated in place to the last state.
 """
@@ -21,7 +21,7 @@ from eigenecho.types import Array
 
 
 def advance(form: Form, state: Array) -> Array:
-    """Return ``state W`` as a new array.
+    """Return the product of ``state`` and W as a new array.
 
     For eigenvalues, pairs are viewed as complex numbers: the same bytes are (Re, Im) columns for
     the readout and complex modes for the step.
@@ -90,7 +90,7 @@ def run_closed_loop(
 
 
 def observe(features: FeatureForm | CustomForm | None, states: Array) -> Array:
-    """Return the features z (T, M) of states (T, N); the states themselves if there are none."""
+    """Return the features z (T, M) of states (T, N), or the states if there are no features."""
     if features is None:
         return states
     form = features.builtin if isinstance(features, CustomForm) else features

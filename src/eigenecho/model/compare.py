@@ -145,7 +145,7 @@ def _error(original: LinearModel, got: Array) -> float:
 
 
 def _seconds(models: list[LinearModel]) -> list[float]:
-    """Return the seconds per step of each model, timed in turn.
+    """Return the time per step of each model in seconds. The models are timed in turn.
 
     All inputs are zero, including the constant of a bias, so that unstable networks do not
     overflow.

@@ -89,7 +89,10 @@ def export(
     state: State | None = None,
     names: tuple[Any, Any] = (None, None),
 ) -> ExportReport:
-    """Export a network as in ``LinearModel.export``. ``names`` are the names of its columns."""
+    """Write the source code of a network, as described in ``LinearModel.export``.
+
+    ``names`` are the names of the input and output columns.
+    """
     check_exportable(model)
     path = Path(path)
     _check_name(path)
@@ -120,7 +123,7 @@ def check_exportable(model: LinearModel) -> None:
 
 
 def step_program(model: LinearModel, dtype: Any, state: State | None) -> StepProgram:
-    """Return the constants of a network. By default, its dtype is kept, and the state is zero."""
+    """Return the constants of a network, by default in its dtype and with a zero state."""
     reservoir = model.reservoir
     number = reservoir.dtype if dtype is None else as_float_dtype(dtype)
     start = model.zero_state() if state is None else as_state(model, state, "state")
@@ -159,7 +162,7 @@ def _in_dtype(array: Array, dtype: np.dtype) -> Array:
 
 
 def _out_of_range(what: str, dtype: np.dtype) -> str:
-    """Return the message for numbers that a dtype cannot represent."""
+    """Return the error message for numbers that a dtype cannot represent."""
     remedy = " Use dtype='float64'." if dtype == np.float32 else ""
     return f"Cannot export as {dtype}: the {what} are out of range.{remedy}"
 

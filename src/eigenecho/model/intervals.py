@@ -63,12 +63,12 @@ class GroupPosterior(NamedTuple):
     noise: Array
 
     def whitened(self, rows: Array) -> Array:
-        """Return rows x (T, N') as z = x R⁻¹ (T, N'), so that x A⁻¹ x'ᵀ = z z'ᵀ."""
+        """Return the whitened rows z = x R⁻¹ (T, N'), for which x A⁻¹ x'ᵀ = z z'ᵀ."""
         root = to_like(self.root, rows)
         return namespace(rows).solve_triangular(root, rows.T, transposed=True).T
 
     def condensed(self, rows: Array) -> Array:
-        """Return Z (T, k) with Z Zᵀ = z zᵀ for the whitened rows z, in few columns if possible.
+        """Return Z (T, k) with Z Zᵀ = z zᵀ for the whitened rows z, with few columns if possible.
 
         Rows along a forecast span few directions. Let Q be an orthonormal basis of x R⁻¹Ω for
         random columns Ω, and B = Qᵀ x R⁻¹ = L O. Then Z = Q L requires k solutions with R instead
@@ -202,7 +202,7 @@ def weight_deviations(model: LinearModel, posterior: Posterior, noise: Array, ro
 
 
 def _response_rows(model: LinearModel, loop: ClosedLoop, response: Array) -> Array:
-    """Return the rows (D_out, horizon − 1, N') of the readout along the response to unit outputs.
+    """Return the rows of the readout along the response to a unit value of each output.
 
     The constant column is 0.
     """
@@ -250,7 +250,7 @@ def _convolve(K: Array, z: Array) -> Iterator[tuple[tuple[int, ...], Array]]:
 
 
 def _growth(response: Array) -> float:
-    """Return the growth per step from the first to the second half of a response, at least 1."""
+    """Return the growth factor per step between the halves of a response, at least 1."""
     sizes = np.abs(response).max(axis=(1, 2))
     half = len(sizes) // 2
     ratio = sizes[half:].max() / sizes[: max(half, 1)].max()
@@ -258,13 +258,13 @@ def _growth(response: Array) -> float:
 
 
 def _root(covariance: Array) -> Array:
-    """Return C with C Cᵀ = covariance, which may be singular."""
+    """Return a matrix C with C Cᵀ = covariance. The covariance may be singular."""
     values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
     return vectors * np.sqrt(np.maximum(values, 0.0))
 
 
 def check_noise(noise: Any, D: int) -> Array:
-    """Return a valid covariance (D, D), which may be given as a number if D is 1."""
+    """Validate a covariance and return it as an array (D, D); a number is accepted if D is 1."""
     expected = f"the covariance of one-step errors, finite, symmetric and of shape ({D}, {D})"
     try:
         covariance = np.atleast_2d(np.asarray(to_host(noise), np.float64))

@@ -80,7 +80,7 @@ class Learner(OnlineRun):
 
     @property
     def forgetting(self) -> float:
-        """The forgetting factor λ."""
+        """Forgetting factor λ."""
         return self._squares.forgetting
 
     @property

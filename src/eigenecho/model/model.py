@@ -204,13 +204,13 @@ class LinearModel:
         return self.D_in >= self.D_out or (self.D_in == 0 and self.closed)
 
     def need_states(self, what: str) -> None:
-        """Raise if the readout uses features, for which ``what`` is not available."""
+        """Raise if the readout uses features, because they do not support ``what``."""
         if self.reservoir.features is not None:
             raise ValueError(f"{what} is not supported with features or a delay line.")
 
     @cached_property
     def readout(self) -> kernels.Readout:
-        """W_out, split into the parts that the kernels use."""
+        """Parts of W_out, as the kernels use them."""
         W_out = np.asarray(self.W_out, self.reservoir.dtype)
         D = self.D_out
         head = int(self.readout_bias)
@@ -229,7 +229,7 @@ class LinearModel:
 
     @property
     def effective_radius(self) -> float:
-        """Largest |λ'|, including the leak."""
+        """Spectral radius, including the leak."""
         return self.reservoir.spectrum.radius
 
     @takes_tensors
@@ -283,7 +283,7 @@ class LinearModel:
         return u if self.inputs is None else self.inputs.forward(u)
 
     def to(self, device: Any) -> LinearModel:
-        """Return the network with a default torch device for its results.
+        """Return a network whose results are by default on a torch device.
 
         The weights stay on the host, so a saved network can be loaded anywhere.
         """
@@ -428,7 +428,7 @@ class LinearModel:
     def reduce(
         self, units: int | None = None, tol: float | None = None, data: Any = None
     ) -> LinearModel:
-        """Return a network with fewer modes, by balanced truncation, with a certificate.
+        """Reduce the number of modes by balanced truncation; return a network with a certificate.
 
         Without ``data``, all inputs have equal weight, and the error from a zero state is bounded,
 

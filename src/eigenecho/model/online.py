@@ -1,4 +1,4 @@
-"""Online runs: the state of a network, and validation of the inputs of its next step."""
+"""Online runs: states of networks, and validation of the inputs of each step."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def as_state(model: LinearModel, state: Any, name: str = "initial_state") -> Sta
 
 
 def initial_states(model: LinearModel, states: Any, count: int, kind: str) -> list[State | None]:
-    """Return one initial state per series, with None for zero."""
+    """Return the initial state of each series, or None if it is zero."""
     if states is None:
         return [None] * count
     states = [states] if kind == "single" else list(states)
@@ -161,7 +161,7 @@ class OnlineRun:
     def _finite_row(
         self, value: Any, name: str, columns: int, names: Sequence[str] | None
     ) -> Array:
-        """Return a row (columns,) in the dtype of the model, or raise if it is not finite there."""
+        """Return a row (columns,) in the dtype of the model, or raise if a number is not finite."""
         dtype = self._before.dtype
         row = np.atleast_1d(_as_row(value, columns, name, names)).astype(np.float64)
         finite = np.abs(row) <= np.finfo(dtype).max
@@ -173,7 +173,7 @@ class OnlineRun:
 
 
 def check_labels(name: str, labels: Sequence[Any] | None, known: Sequence[str] | None) -> None:
-    """Raise if all labels are strings and differ from the known ones."""
+    """Raise if labels differ from the known ones. Labels that are not strings are ignored."""
     if labels is None or known is None or not all(isinstance(label, str) for label in labels):
         return
     if list(labels) != list(known):
@@ -190,7 +190,7 @@ def unused_outputs(y_previous: Any) -> ValueError:
 
 
 def on_one_thread(reservoir: Reservoir, kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the kernel with BLAS on one thread if it calls BLAS."""
+    """Limit BLAS to one thread in a kernel that calls BLAS."""
     return one_blas_thread()(kernel) if reservoir.transition.steps_by_blas else kernel
 
 

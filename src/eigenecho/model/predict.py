@@ -160,7 +160,7 @@ def deviations(
 
 @one_blas_thread()
 def states(model: LinearModel, u: Array, out: Array | None = None) -> Array:
-    """Compute reservoir states (T, N) from a zero state; feedback uses the model's own output.
+    """Compute reservoir states (T, N) from a zero state, with the outputs fed back.
 
     For a delay line, these are the states at its taps.
     """
@@ -175,7 +175,7 @@ def states(model: LinearModel, u: Array, out: Array | None = None) -> Array:
 def previous_outputs(
     model: LinearModel, y_previous: Any, series: Sequence[Array], container: Container
 ) -> list[Array] | list[None]:
-    """Return previous outputs (T, D_out) for each series, on its device, or None."""
+    """Return the previous outputs (T, D_out) of each series on its device, or None for each."""
     if y_previous is None:
         return [None] * len(series)
     if not model.closed:

@@ -45,7 +45,7 @@ def reduce(
     data: Any = None,
     evidence: GroupEvidence | None = None,
 ) -> tuple[LinearModel, Array]:
-    """Return a smaller network with its certificate, and the map (N, k) to its states.
+    """Return a smaller network with a certificate, and the map (N, k) to its states.
 
     The arguments are those of ``LinearModel.reduce``. ``evidence`` are the training statistics.
     """
@@ -94,7 +94,10 @@ def reduce(
 
 
 def check_reducible(reservoir: Reservoir, name: str) -> None:
-    """Raise unless networks with this reservoir can be reduced; ``name`` is the argument name."""
+    """Raise unless networks with this reservoir can be reduced.
+
+    ``name`` is the name of the argument in the error message.
+    """
     if not isinstance(reservoir.transition, Diagonal):
         got = Words(f"a matrix in {reservoir.transition.name} form")
         raise bad_argument(name, got, "eigenvalues, or a matrix in diagonal form")
@@ -204,7 +207,7 @@ def _probe_drive(model: LinearModel) -> Array:
 
 
 def _loop_radii(space: StateSpace, small: LinearModel) -> tuple[float | None, float | None]:
-    """Return the spectral radii of the original and reduced closed loops, None if unknown.
+    """Return the spectral radii of the original and the reduced closed loop, or None.
 
     The radius of the original is computed from its significant states, which are far fewer than N.
     """

@@ -1,4 +1,4 @@
-"""Conversion of a model to a linear system, and of a smaller system to a model.
+"""Conversion of a model to a linear system, and of a reduced system to a model.
 
 A constant bias drives the reservoir to a steady state r∞ = bias (I − Λ)⁻¹. The deviation
 d = r − r∞ does not depend on the bias:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class StateSpace:
-    """A model in double precision, as a system from [u, y(t−1), impulse] to y / scale.
+    """Linear system of a model in double precision, from [u, y(t−1), impulse] to y / scale.
 
     ``rest`` is r∞ (N,), or None without a bias. ``scale`` (D_out,) is the unit of each output.
     """
@@ -41,7 +41,7 @@ class StateSpace:
 
     @classmethod
     def of(cls, model: LinearModel, scale: Array | None = None) -> StateSpace:
-        """Return the system of a diagonal model, by default with outputs in the model's units."""
+        """Return the system of a diagonal model. ``scale`` is 1 by default."""
         reservoir = model.reservoir.in_double()
         double = replace(model, reservoir=reservoir, W_out=model.W_out.astype(np.float64))
         scale = np.ones(model.D_out) if scale is None else scale

@@ -32,7 +32,7 @@ class StoredStream:
         return cls(**run.parts)
 
     def restored(self) -> OnlineRun:
-        """Return the stream."""
+        """Return the restored stream."""
         return Stream(**vars(self))
 
 
@@ -58,7 +58,7 @@ class StoredLearner(StoredStream):
         return cls(**parts, neurons=parts["penalty"].basis is not None)
 
     def restored(self) -> OnlineRun:
-        """Return the learner."""
+        """Return the restored learner."""
         check_range(self.training_state.weights, "weights", self.model.reservoir.dtype)
         parts = dict(vars(self), penalty=with_basis(self.penalty, self.model, self.neurons))
         del parts["neurons"]

@@ -71,7 +71,7 @@ class Stream(OnlineRun):
         return self._model
 
     def step(self, u: Any = None, *, y_previous: Any = None) -> Array:
-        """Take one input row (D_in,) and return the output (D_out,).
+        """Return the output (D_out,) for an input row (D_in,).
 
         A row may also be a pandas Series, a frame of one row or a dict. Its labels must equal the
         columns that the model was fitted on, in the same order, as in ``predict``. A model with
@@ -98,7 +98,7 @@ class Stream(OnlineRun):
 
     @takes_tensors
     def run(self, rows: Any, *, y_previous: Any = None) -> Array:
-        """Take input rows (T, D_in) and return outputs (T, D_out), bit-identical to T steps.
+        """Return the outputs (T, D_out) for input rows (T, D_in), bit-identical to T steps.
 
         Row t of ``y_previous`` (T, D_out) replaces the output of step t−1. If a step fails, the
         stream is unchanged.

@@ -77,7 +77,7 @@ class Weighting:
 
 
 def select_weighting(model: LinearModel, data: Any, evidence: GroupEvidence | None) -> Weighting:
-    """Return the weighting by ``data``, or by training ``evidence``, or else by all inputs."""
+    """Return the weighting by ``data``, by the training rows, or by all inputs equally."""
     if data is not None:
         return _weight_rows(model, data)
     if evidence is not None:
@@ -86,7 +86,7 @@ def select_weighting(model: LinearModel, data: Any, evidence: GroupEvidence | No
 
 
 def _weight_all_inputs(model: LinearModel) -> Weighting:
-    """Return the weighting with all inputs equal: ‖y − ŷ‖₂ ≤ tol ‖G‖∞ ‖u‖₂."""
+    """Weight all inputs equally, so that ‖y − ŷ‖₂ ≤ tol ‖G‖∞ ‖u‖₂."""
     space = StateSpace.of(model)
     system, balanced, frequencies = space.system, space.balanced, space.system.frequencies
     response = system.response(frequencies)
@@ -110,7 +110,7 @@ def _weight_all_inputs(model: LinearModel) -> Weighting:
 
 
 def _weight_rows(model: LinearModel, data: Any) -> Weighting:
-    """Return the weighting by the rows of X or (X, y), where y provides the scale and the feedback.
+    """Weight the rows of X or (X, y), where y provides the scale and the feedback.
 
     Errors are measured on the rows in use and on held-out rows.
     """
@@ -162,7 +162,7 @@ def _deviations(space: StateSpace, drives: list[Array], cuts: list[int]) -> Iter
 
 
 def _weight_training_rows(model: LinearModel, evidence: GroupEvidence) -> Weighting:
-    """Return the weighting by training rows [1, y(t−1), r], whose XᵀX is known.
+    """Weight the training rows [1, y(t−1), r], whose XᵀX is known.
 
     Rows of a factor of XᵀX are converted to deviations from the steady state, and the errors are
     upper bounds. The start of a series, −r∞, is added as an extra row. It is counted once, because
@@ -223,7 +223,7 @@ def _largest_rms(parts: Sequence[Array]) -> float:
 
 
 def _read(model: LinearModel, data: Any) -> tuple[list[Array], list[Array] | None]:
-    """Return series of inputs and, if given, of targets, in the caller's units."""
+    """Return the input series and, if given, the target series, in the caller's units."""
     X, y = data if isinstance(data, tuple) and len(data) == 2 else (data, None)
     if X is None and model.D_in:
         got = Words("no inputs")

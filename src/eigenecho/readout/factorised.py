@@ -1,4 +1,4 @@
-"""A factorisation of the states that is shared by all ridges and input scalings."""
+"""Factorisation of the states that all ridges and input scalings share."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HUGE = 1e300
 
 @dataclass(frozen=True, eq=False)
 class Factorisation:
-    """Factorised states, from which a ridge solution costs O(N) per ridge α and state scale s.
+    """Factorisation of the states, for solutions at O(N) per ridge α and state scale s.
 
     Rows consist of a few head columns H (the bias, y(t−1)) and states R. Scaling the inputs scales
     R by s, which is equivalent to a penalty β = α / s² on v = s w. In the coordinates L v, with
@@ -142,7 +142,7 @@ class Factorisation:
 
 
 def _beta(ridges: Array, scales: Array) -> Array:
-    """Return β = α / s², limited to ``HUGE``, which also suppresses all states."""
+    """Return β = α / s², limited to ``HUGE``, at which all state weights vanish."""
     with np.errstate(over="ignore"):
         return np.minimum(ridges / scales**2, HUGE)
 
@@ -163,7 +163,7 @@ def _symmetric_solve(A: Array, c: Array) -> Array:
 def factorise_sums(
     G: Array, c: Array, rows: int, penalty: Penalty, head: int | None = None
 ) -> Factorisation:
-    """Factorise XᵀX = ``G`` and XᵀY = ``c`` of some rows, for any ridge and state scale.
+    """Factorise rows with XᵀX = ``G`` and XᵀY = ``c``, for any ridge and state scale.
 
     The first ``head`` columns are the head, by default only an unpenalised bias.
     """
@@ -189,7 +189,7 @@ def factorise_sums(
 def factorise_rows(
     R: Array, Z: Array, rows: int, penalty: Penalty, head: int | None = None
 ) -> Factorisation:
-    """Factorise X = O ``R`` and OᵀY = ``Z`` of some rows, like ``factorise_sums``."""
+    """Factorise rows X = O ``R`` with OᵀY = ``Z``, for any ridge and state scale."""
     k, lean, head_penalty = _head_of(penalty, head)
     free = slice(penalty.free if rows else 0)
     # The first row of a triangle belongs to the bias.
@@ -210,7 +210,7 @@ def factorise_rows(
 
 
 def _head_of(penalty: Penalty, head: int | None) -> tuple[int, Array, Array]:
-    """Return the number k of head columns, zeros (k, N), and 1 for penalised head columns (k,)."""
+    """Return the number k of head columns, zeros (k, N), and the head penalty (k,)."""
     k = penalty.free if head is None else head
     head_penalty = np.ones(k)
     head_penalty[: penalty.free] = 0.0

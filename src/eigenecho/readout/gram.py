@@ -24,7 +24,7 @@ LARGEST = 1e300
 
 @dataclass(frozen=True, eq=False)
 class Gram(Accumulator):
-    """XᵀX (N', N') and XᵀY (N', D_out), and the number of rows in these sums."""
+    """Sums XᵀX (N', N') and XᵀY (N', D_out) over rows, and the number of rows."""
 
     XtX: Array
     XtY: Array
@@ -39,7 +39,7 @@ class Gram(Accumulator):
 
     @classmethod
     def empty(cls, size: int, outputs: int, xp: Any = np) -> Gram:
-        """Return the statistics of no rows, the neutral element of ``merge``."""
+        """Return empty statistics, the neutral element of ``merge``."""
         return cls(xp.zeros((size, size)), xp.zeros((size, outputs)), 0)
 
     def absorb(self, X: Array, Y: Array) -> Gram:
@@ -51,7 +51,7 @@ class Gram(Accumulator):
             return Gram(self.XtX + X.T @ X, self.XtY + X.T @ Y, self.rows + len(X))
 
     def gram(self) -> Gram:
-        """Return these statistics."""
+        """Return the statistics themselves."""
         return self
 
     @property
@@ -88,7 +88,7 @@ class Gram(Accumulator):
         return namespace(self.XtY).asarray(self.on_host.factorise(penalty).weights(0.0))
 
     def likelihood(self, penalty: Penalty, squares: Array | None) -> Likelihood:
-        """Return log p(Y) as a function of the ridge; ``squares`` are ‖y_d‖² (D_out,)."""
+        """Return the log density of Y as a function of the ridge; ``squares`` are ‖y_d‖²."""
         assert squares is not None
         check_targets(squares, self.XtY)
         return Likelihood.of_sums(self.factorise(penalty), self.XtX, self.XtY, self.rows, squares)
@@ -106,7 +106,7 @@ class Gram(Accumulator):
         return R, R @ namespace(R).asarray(weights)
 
     def scatter(self, weights: Array, known: Residuals | None = None) -> Array:
-        """Return EᵀE (D_out, D_out) of ``weights``, from the residuals E of other weights.
+        """Return EᵀE (D_out, D_out) for ``weights``, from known residuals of other weights.
 
         A change Δ of the weights changes E to E − X Δ. Without known residuals, EᵀE would be a
         difference of large numbers.
@@ -136,7 +136,7 @@ def _without_negatives(scatter: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Remainder(Accumulator):
-    """EᵀE (D_out, D_out) and XᵀE (N', D_out) of residuals E = Y − X w, and the number of rows.
+    """Sums EᵀE (D_out, D_out) and XᵀE (N', D_out) over residuals E = Y − X w of rows.
 
     They are summed from the residuals themselves. If they were computed from XᵀX and XᵀY, they
     would be differences of large numbers.
@@ -148,7 +148,7 @@ class Remainder(Accumulator):
 
     @classmethod
     def empty(cls, size: int, outputs: int, xp: Any = np) -> Remainder:
-        """Return the sums over no rows, the neutral element of ``merge``."""
+        """Return empty sums, the neutral element of ``merge``."""
         return cls(xp.zeros((outputs, outputs)), xp.zeros((size, outputs)), 0)
 
     def absorb(self, X: Array, E: Array) -> Remainder:

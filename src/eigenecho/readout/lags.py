@@ -1,4 +1,4 @@
-"""Lagged correlations of the data, which determine the sums of any reservoir that settles.
+"""Lagged correlations of the data, from which the sums of any reservoir that settles follow.
 
 With ρ_k = Σ e(t)ᵀ a(t−k), the products of states and side columns are a power series,
 
@@ -75,7 +75,7 @@ class Lags:
 
 
 def against(reservoir: Reservoir, rho: Any) -> Array:
-    """Return Σ e(t)ᵀ r(t), (E, N), from correlations (K, E, D)."""
+    """Return the sums Σ e(t)ᵀ r(t), (E, N), computed from correlations (K, E, D)."""
     if namespace(rho).is_host:
         return np.stack([_last(reservoir, rho[::-1, e]) for e in range(rho.shape[1])])
     return _last(reservoir, rho.flip(0).transpose(0, 1))  # one run for all side columns

@@ -1,4 +1,4 @@
-"""The marginal likelihood of the targets as a function of the ridge, in O(N) per ridge.
+"""Marginal likelihood of the targets as a function of the ridge, in O(N) per ridge.
 
 A ridge α corresponds to a prior: the weights of output d are N(0, σ_d²/α (LᵀL)⁻¹), and the targets
 are X w plus noise of variance σ_d². Then the targets are Gaussian,
@@ -64,7 +64,7 @@ TIED = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Likelihood:
-    """Log p(Y) of n rows as a function of the ridge.
+    """Log density of the targets of n rows as a function of the ridge.
 
     ``s2`` (N,) is S², ``along`` (N, D_out) is (Uᵀy)², ``across`` (D_out,) is the part of ‖y‖²
     orthogonal to U, and ``rows`` is n. Values of the ridge below ``floor``, and of q_d below
@@ -82,7 +82,7 @@ class Likelihood:
     def of_rows(
         cls, factorised: Factorisation, across: Array, rows: int, squares: Array
     ) -> Likelihood:
-        """Return the likelihood for a factorisation of rows, which were not squared."""
+        """Return the likelihood for an orthogonal factorisation of rows."""
         s2 = factorised.S**2
         # Fractions of tiny squares would underflow to 0, as if the output were 0.
         least = np.where(squares < TINY, 0.0, np.maximum(ROWS_FLOOR * squares, SMALLEST))
@@ -93,7 +93,7 @@ class Likelihood:
     def of_sums(
         cls, factorised: Factorisation, XtX: Array, XtY: Array, rows: int, squares: Array
     ) -> Likelihood:
-        """Return the likelihood for sums, which do not include the ``squares`` ‖y_d‖² (D_out,)."""
+        """Return the likelihood for sums of products of rows. ``squares`` (D_out,) are ‖y_d‖²."""
         free, least = factorised.penalty.free, SUMS_FLOOR * squares
         if free:
             squares = squares - XtY[0] ** 2 / XtX[0, 0]
@@ -116,13 +116,13 @@ class Likelihood:
         return np.where(free > 0, fit - np.log(np.where(free > 0, free, 1.0)), np.inf)
 
     def __call__(self, ridges: Sequence[float] | Array) -> Array:
-        """Return log p(Y) for each ridge > 0; outputs that are always 0 are ignored."""
+        """Return the log density for each ridge > 0. Outputs that are always 0 are ignored."""
         ridges = np.asarray(ridges, np.float64)
         return log_density(self.unexplained(ridges), self.s2, ridges, self.rows)
 
 
 def check_targets(squares: Array, sums: Array) -> None:
-    """Check that errors of targets with these ``squares`` ‖y_d‖² can be used to compare ridges.
+    """Raise or warn if the squares ‖y_d‖² of targets cannot be used to compare ridges.
 
     ``sums`` (N', D_out) are linear in the targets. They distinguish targets that are 0 from targets
     whose squares underflow.
@@ -141,7 +141,7 @@ def check_targets(squares: Array, sums: Array) -> None:
 
 
 def log_density(q: Array, s2: Array, ridges: Array, rows: int) -> Array:
-    """Return log p(Y) (ridges,) of n ``rows``, given q_d (ridges, D_out) and S² (N,)."""
+    """Return the log density of Y for each ridge, given q_d (ridges, D_out) and S² (N,)."""
     moved = np.any(q > 0, axis=0)
     if not moved.any():
         return np.zeros(len(ridges))
@@ -152,7 +152,7 @@ def log_density(q: Array, s2: Array, ridges: Array, rows: int) -> Array:
 
 
 class SelectedRidge(NamedTuple):
-    """A ridge and, if it was selected by likelihood, the log density of the targets.
+    """Ridge and, if it was selected by likelihood, the log density of the targets.
 
     ``is_resolved`` is False if the ridge or the noise is not larger than rounding errors.
     """
@@ -163,7 +163,7 @@ class SelectedRidge(NamedTuple):
 
 
 def likeliest(parts: Sequence[Likelihood], ridges: Sequence[float] | None = None) -> SelectedRidge:
-    """Return the ridge with the largest likelihood of all parts that passes cross-validation.
+    """Return the ridge with the largest likelihood among those that pass cross-validation.
 
     The best ridge of a grid is refined between its neighbours. Without noise, the result is the
     smallest ridge above rounding errors.
@@ -205,7 +205,7 @@ def likeliest(parts: Sequence[Likelihood], ridges: Sequence[float] | None = None
 
 
 def ladder(lowest: float, highest: float, steps: int) -> Array:
-    """Return ridges from about the lowest to the highest, ``steps`` per decade.
+    """Return a geometric grid of ridges, with ``steps`` per decade.
 
     The grid starts at the highest ridge, so that its values do not depend on the lowest.
     """

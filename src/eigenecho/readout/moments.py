@@ -43,7 +43,7 @@ RESONANT = 1e-2
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Sums over time of products of states and side columns e(t) = [a(t), head, targets].
+    """Sums of products of states and side columns e(t) = [a(t), head, targets] over time.
 
         C = Σ e(t)ᵀ r(t) (E, N), in the Q layout,   S = Σ e(t)ᵀ e(t) (E, E)
 
@@ -80,7 +80,7 @@ class Moments:
         return replace(self.merge(after), starts=starts, stops=stops)
 
     def moments(self, reservoir: Reservoir) -> Moments:
-        """Return these sums, which already belong to one reservoir."""
+        """Return the moments themselves, which belong to one reservoir."""
         return self
 
     def gram(self, spectrum: Spectrum, B: Array, outputs: int, gap: float = RESONANT) -> Gram:
@@ -114,7 +114,7 @@ def products(side: Array) -> Array:
 
 
 def resonant(spectrum: Spectrum) -> Array:
-    """Return True for modes (real ones, then pairs) with a product λ_i λ_j too close to 1."""
+    """Return flags of the modes (real ones, then pairs) with a product λ_i λ_j close to 1."""
     modes = np.concatenate([spectrum.real, spectrum.pairs])
     near = np.flatnonzero(np.abs(modes) * spectrum.radius > 1 - RESONANT)
     flags = np.zeros(modes.size, bool)

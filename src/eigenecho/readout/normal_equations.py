@@ -24,7 +24,7 @@ LARGE = 1024
 
 @dataclass(frozen=True, eq=False)
 class NormalEquations:
-    """XᵀX + ridge M = D L Lᵀ D, equilibrated: the diagonal of L Lᵀ is 1."""
+    """Factorisation XᵀX + ridge M = D L Lᵀ D, where the diagonal of L Lᵀ is 1."""
 
     factor: Array
     scale: Array
@@ -36,7 +36,7 @@ class NormalEquations:
     def of(
         cls, XtX: Array, penalty: Penalty, ridge: float, M: Array | None = None
     ) -> NormalEquations | None:
-        """Factorise, or return None if the matrix is not numerically positive definite.
+        """Return the factorisation, or None if the matrix is not numerically positive definite.
 
         Callers that have computed ``penalty.gram()`` can pass it as ``M``.
         """
@@ -61,7 +61,7 @@ class NormalEquations:
 
     @cached_property
     def is_regular(self) -> bool:
-        """True if solutions need no refinement.
+        """True if solutions are accurate without refinement.
 
         After equilibration, 1/cond indicates collinear states, independently of their units.
         """
@@ -77,12 +77,12 @@ class NormalEquations:
         return w / self.scale[:, None]
 
     def pull(self, w: Array) -> Array:
-        """Return ridge M w, the gradient of the penalty."""
+        """Return the gradient ridge M w of the penalty."""
         return self.ridge * self.penalty.apply(w)
 
 
 def factors(A: Array) -> tuple[Array, Array] | None:
-    """Return L (…, N', N') and the diagonal of D (…, N') of matrices A = D L Lᵀ D on a device.
+    """Factorise matrices A = D L Lᵀ D on a device; return L and the diagonal of D.
 
     A is overwritten by D⁻¹ A D⁻¹. The result is None if any matrix of a stack is not numerically
     positive definite.
@@ -99,7 +99,7 @@ def factors(A: Array) -> tuple[Array, Array] | None:
 
 
 def solved(factor: Array, scale: Array, rhs: Array) -> Array:
-    """Return A⁻¹ rhs for the result of ``factors`` and rhs (…, N', D_out)."""
+    """Return A⁻¹ rhs (…, N', D_out), given the factors of A from ``factors``."""
     scale = scale[..., None]
     return namespace(rhs).cholesky_solve(rhs / scale, factor) / scale
 

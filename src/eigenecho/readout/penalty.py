@@ -1,4 +1,4 @@
-"""The quadratic penalty on readout weights."""
+"""Quadratic penalties on readout weights."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Penalty:
             raise bad_argument("size", self.size, expected)
 
     def root(self, like: Array | None = None) -> Array:
-        """Return L (N', N'), by default a NumPy array."""
+        """Return the matrix L (N', N'), by default as a NumPy array."""
         L = namespace(like).eye(self.size)
         L[: self.free] = 0.0
         if self.basis is not None:
@@ -49,13 +49,13 @@ class Penalty:
         return L
 
     def diagonal(self, like: Array) -> Array:
-        """Return the diagonal of M for a penalty without a basis, (N',)."""
+        """Return the diagonal (N',) of M for a penalty without a basis."""
         ones = namespace(like).ones(self.size)
         ones[: self.free] = 0.0
         return ones
 
     def gram(self, like: Array | None = None) -> Array:
-        """Return M = Lᵀ L (N', N'), by default a NumPy array."""
+        """Return the matrix M = Lᵀ L (N', N'), by default as a NumPy array."""
         xp = namespace(like)
         M = xp.eye(self.size)
         M[: self.free] = 0.0

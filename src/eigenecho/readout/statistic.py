@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Accumulator(Protocol):
-    """A statistic that absorbs rows, and forms a monoid with ``empty`` and ``merge``.
+    """Statistic that absorbs rows. ``empty`` and ``merge`` define a monoid.
 
     Subclasses are dataclasses of arrays, which may be on a device, and the number of rows.
     """
@@ -28,11 +28,11 @@ class Accumulator(Protocol):
 
     @classmethod
     def empty(cls, size: int, outputs: int, xp: Any = ..., /) -> Self:
-        """Return the statistic of no rows, the neutral element of ``merge``."""
+        """Return an empty statistic, the neutral element of ``merge``."""
 
     @staticmethod
     def lanes(rows: int, size: int) -> int:
-        """Return how many statistics to gather in parallel, independently of the thread count.
+        """Return the number of statistics to gather in parallel, for any number of threads.
 
         The default is two, because NumPy releases the interpreter lock during matrix products.
         """
@@ -51,11 +51,11 @@ class Accumulator(Protocol):
 
     @property
     def on_host(self) -> Self:
-        """The statistic with NumPy arrays."""
+        """Copy of the statistic with NumPy arrays."""
         return type(self)(*map(to_host, vars(self).values()))
 
     def where(self, like: Array) -> Self:
-        """Return the statistic on the device of an array."""
+        """Return a copy of the statistic on the device of an array."""
         *arrays, rows = vars(self).values()
         parts = [*map(namespace(like).asarray, arrays), rows]
         return type(self)(*parts)

@@ -36,7 +36,7 @@ For noise-free sines, the contributions are up to 1e4.
 
 @dataclass(frozen=True, eq=False)
 class Triangle(Accumulator):
-    """The triangular factor of X = O R and the rotated targets; rows are not stored.
+    """Triangular factor of X = O R and rotated targets, without the rows themselves.
 
         R (N', N') with RᵀR = XᵀX,   Z = OᵀY (N', D_out),   rest = EᵀE of E = Y − O Z
 
@@ -59,7 +59,7 @@ class Triangle(Accumulator):
 
     @classmethod
     def empty(cls, size: int, outputs: int, xp: Any = np) -> Triangle:
-        """Return the statistics of no rows, the neutral element of ``merge``."""
+        """Return empty statistics, the neutral element of ``merge``."""
         return cls(
             xp.zeros((size, size)), xp.zeros((size, outputs)), xp.zeros((outputs, outputs)), 0
         )
@@ -80,7 +80,7 @@ class Triangle(Accumulator):
 
     @staticmethod
     def lanes(rows: int, size: int) -> int:
-        """Return how many triangles to gather in parallel; long series use several."""
+        """Return the number of triangles to gather in parallel, which is larger for long series."""
         many = min(MOST, NUMBERS // size**2, rows // (ROWS * size))
         return max(1, many) if 2.0 * rows * size**2 >= WORK else 1
 
@@ -96,7 +96,7 @@ class Triangle(Accumulator):
 
     @property
     def XtY(self) -> Array:
-        """XᵀY (N', D_out)."""
+        """Products XᵀY (N', D_out)."""
         return self.R.T @ self.Z
 
     @property
@@ -105,7 +105,7 @@ class Triangle(Accumulator):
         return not (self.R.max() < LARGEST and self.R.min() > -LARGEST)
 
     def magnitude(self, head: int) -> float:
-        """Return the norm of the columns past ``head``, up to a factor of N'."""
+        """Return an estimate of the norm of the columns past ``head``, up to a factor of N'."""
         return float(np.abs(self.R[:, head:]).max())
 
     def factorise(self, penalty: Penalty, head: int | None = None) -> Factorisation:
@@ -132,7 +132,7 @@ class Triangle(Accumulator):
         return namespace(self.Z).asarray(self.on_host.factorise(penalty).weights(0.0))
 
     def likelihood(self, penalty: Penalty, squares: Array | None = None) -> Likelihood:
-        """Return log p(Y) as a function of the ridge; ``squares`` is not used."""
+        """Return the log density of Y as a function of the ridge; ``squares`` is not used."""
         # The first row of a triangle belongs to the unpenalised bias.
         k = penalty.free
         left = Triangle(self.R[k:, k:], self.Z[k:], self.rest, max(self.rows - k, 0))
@@ -150,7 +150,7 @@ class Triangle(Accumulator):
         return R, Z
 
     def squared_error(self, w: Array) -> Array:
-        """Return ‖Y − X w‖² per output, for weights (N', D_out)."""
+        """Return the squared error ‖Y − X w‖² of each output, for weights (N', D_out)."""
         return ((self.Z - self.R @ w) ** 2).sum(axis=0) + self.rest.diagonal()
 
     def scatter(self, weights: Array, known: Residuals | None = None) -> Array:
@@ -160,16 +160,16 @@ class Triangle(Accumulator):
 
     @property
     def squares(self) -> Array:
-        """‖Y‖² per output."""
+        """Sum of squares ‖y_d‖² of each target."""
         with np.errstate(over="ignore"):
             return (self.Z**2).sum(axis=0) + self.rest.diagonal()
 
     def root(self) -> Array:
-        """Return rows R with RᵀR = XᵀX."""
+        """Return the triangle R, with RᵀR = XᵀX."""
         return self.R
 
     def gram(self) -> Gram:
-        """Return normal-equation statistics of the same rows."""
+        """Return the normal equations as a ``Gram``."""
         return Gram(self.R.T @ self.R, self.R.T @ self.Z, self.rows)
 
 

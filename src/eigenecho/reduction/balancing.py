@@ -43,7 +43,7 @@ Rows = Callable[[], Iterable[Array]]
 
 @dataclass(frozen=True, eq=False)
 class BalancedSystem:
-    """Hankel singular values, and maps T (N, k) and S (k, N), S T = I, for the k largest.
+    """Balanced form of a system: singular values and maps T (N, k), S (k, N) with S T = I.
 
     Values below ``floor`` times the largest one are rounding errors.
     """
@@ -56,30 +56,30 @@ class BalancedSystem:
 
     @property
     def order(self) -> int:
-        """The largest possible order."""
+        """Largest possible order k of a reduced system."""
         return self.T.shape[1]
 
     @property
     def tails(self) -> Array:
-        """Twice the sum of truncated values, for orders 0 … k: a bound for white drives."""
+        """Error bounds for white drives, for orders 0 … k: twice the sum of truncated values."""
         return 2 * np.concatenate([np.cumsum(self.values[::-1])[::-1], [0.0]])
 
     @property
     def cut_off(self) -> Array:
-        """Root of the sum of squared truncated values, for orders 0 … k."""
+        """Square root of the sum of squared truncated values, for orders 0 … k."""
         squares = self.values[: self.order][::-1] ** 2
         return np.sqrt(np.concatenate([np.cumsum(squares)[::-1], [0.0]]))
 
     @cached_property
     def left_out(self) -> Array:
-        """Largest ‖X (C − T S C)‖ of any output, for orders 0 … k: the projection error."""
+        """Projection errors for orders 0 … k: the largest ‖X (C − T S C)‖ of any output."""
         parts = (np.sqrt(self.values[: self.order, None]) * (self.S @ self.system.C)) ** 2
         sums = np.cumsum(parts[::-1], axis=0)[::-1]
         return np.sqrt(np.concatenate([sums, np.zeros_like(sums[:1])]).max(axis=1))
 
     @cached_property
     def _step(self) -> Array:
-        """S Λ T. Each order uses a leading block."""
+        """Matrix S Λ T. A system of lower order uses a leading block."""
         return np.asarray(self.S @ self.system.advance(self.T))
 
     def matrices(self, order: int) -> tuple[Array, Array, Array]:
@@ -89,7 +89,7 @@ class BalancedSystem:
 
 
 def balance(system: System, rows: Rows, floor: float = EPS) -> BalancedSystem:
-    """Balance the states of rows, which are given in pieces (rows, N).
+    """Return the balanced form of a system for rows of states, in pieces (rows, N).
 
     A single piece is used directly; several pieces are replaced by the triangular factor of their
     observable part.
@@ -118,7 +118,7 @@ def balance(system: System, rows: Rows, floor: float = EPS) -> BalancedSystem:
 
 
 def essential(system: System, floor: float) -> tuple[Array, Array]:
-    """Return T (N, k) and S (k, N), S T = I, of the reachable and observable states.
+    """Return maps T (N, k) and S (k, N) to the reachable and observable states, S T = I.
 
     These states exceed a fraction ``floor`` of the largest. They are in no particular order, so
     pivoted elimination is sufficient.

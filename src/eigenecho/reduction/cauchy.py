@@ -130,7 +130,7 @@ def one_minus(x: complex, y: complex) -> tuple[complex, complex]:
 
 @jit(False)
 def _product(x: float, y: float) -> tuple[float, float]:
-    """Return the exact product as a sum high + low (Dekker)."""
+    """Return the exact product as a sum high + low, by Dekker's algorithm."""
     high = x * y
     x_head, y_head = _head(x), _head(y)
     x_tail, y_tail = x - x_head, y - y_head

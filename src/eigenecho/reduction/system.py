@@ -31,7 +31,7 @@ CHUNK = 256
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """A system with eigenvalues inside the unit circle; B (D, N) and C (N, E) in the Q layout."""
+    """Linear system with eigenvalues inside the unit circle, and B (D, N), C (N, E) in Q layout."""
 
     spectrum: Spectrum
     B: Array
@@ -44,27 +44,27 @@ class System:
 
     @property
     def modes(self) -> Array:
-        """The real eigenvalues, then one of each pair, as a complex array (n + m,)."""
+        """Real eigenvalues, then one eigenvalue of each pair, as a complex array (n + m,)."""
         return np.concatenate([self.spectrum.real, self.spectrum.pairs])
 
     @property
     def inputs(self) -> Array:
-        """Complex weights of the modes, (D, n + m): z(t) = λ z(t−1) + a(t) b."""
+        """Complex input weights b of the modes, (D, n + m): z(t) = λ z(t−1) + a(t) b."""
         return separate(self.B, self.spectrum.real.size)
 
     @property
     def outputs(self) -> Array:
-        """Complex weights (E, n + m): y = Re(z) w + Im(z) v of a pair is Re(z (w − i v))."""
+        """Complex output weights w − i v of the modes, (E, n + m): y = Re(z (w − i v))."""
         return separate(self.C.T, self.spectrum.real.size).conj()
 
     @cached_property
     def reachability(self) -> Array:
-        """F (N, k) with F Fᵀ = P: the states that a white drive reaches."""
+        """Factor F (N, k) of the reachability Gramian P = F Fᵀ."""
         return _compact([self._in_layout(cauchy_factor(self.spectrum, b)) for b in self.inputs])
 
     @cached_property
     def observability(self) -> Array:
-        """F (N, k) with F Fᵀ = Q: the states that can be observed in later outputs."""
+        """Factor F (N, k) of the observability Gramian Q = F Fᵀ."""
         return _compact(
             [self._in_layout(cauchy_factor(self.spectrum, c).conj()) for c in self.outputs]
         )
@@ -75,7 +75,7 @@ class System:
         return np.ascontiguousarray(interleave(F[:n].real.T, F[n:].T).T)
 
     def advance(self, rows: Array) -> Array:
-        """Return Λ X for ``rows`` X (N, k) in the Q layout."""
+        """Return the product Λ X for ``rows`` X (N, k) in the Q layout."""
         n, out = self.spectrum.real.size, np.empty_like(rows)
         a, b = self.spectrum.pairs.real[:, None], self.spectrum.pairs.imag[:, None]
         out[:n] = self.spectrum.real[:, None] * rows[:n]
@@ -85,24 +85,24 @@ class System:
         return out
 
     def advanced(self, state: Array) -> Array:
-        """Return r Λ for a state (N,) in the Q layout."""
+        """Return the product r Λ for a state r (N,) in the Q layout."""
         n = self.spectrum.real.size
         ahead = separate(state, n) * self.modes
         return interleave(ahead[:n].real, ahead[n:])
 
     @property
     def steady(self) -> Array:
-        """B (I − Λ)⁻¹, (D, N): the states under constant drives."""
+        """Steady states B (I − Λ)⁻¹ (D, N) under constant drives."""
         n, settled = self.spectrum.real.size, self.inputs / (1 - self.modes)
         return interleave(settled[:, :n].real, settled[:, n:])
 
     @property
     def frequencies(self) -> Array:
-        """Angles in [0, π]: an evenly spaced grid and the resonances of the modes."""
+        """Test frequencies in [0, π]: an evenly spaced grid and the resonances of the modes."""
         return np.concatenate([np.linspace(0, np.pi, GRID + 1), np.angle(self.spectrum.pairs)])
 
     def response(self, frequencies: Array) -> Array:
-        """Return G(e^{iω}), (frequencies, D, E)."""
+        """Return the frequency response G(e^{iω}), (frequencies, D, E)."""
         n = self.spectrum.real.size
         b, c = self.inputs, self.outputs
         # For a pair, Re(z c) is half of z c and half of its conjugate.

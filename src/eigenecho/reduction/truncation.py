@@ -45,14 +45,14 @@ TURN = 3
 
 @dataclass(frozen=True, eq=False)
 class TruncatedSystem:
-    """A system of order k, and the map (N, k) from the original states to its states."""
+    """Reduced system of order k, and the map (N, k) from the original states to its states."""
 
     system: System
     states: Array
 
 
 def smaller(balanced: BalancedSystem, order: int) -> TruncatedSystem | None:
-    """Return the first states of a balanced system, diagonalised.
+    """Truncate a balanced system to its first states, and diagonalise it.
 
         Λ_r = S Λ T = V Λ̂ V⁻¹,   r̂ = r T V,   Ĉ = V⁻¹ S C
 
@@ -72,7 +72,7 @@ def smaller(balanced: BalancedSystem, order: int) -> TruncatedSystem | None:
 
 
 def error_bound(balanced: BalancedSystem, reduced: TruncatedSystem, rows: Rows) -> Array:
-    """Return an upper bound on the norm of each output's error over all rows, (E,)."""
+    """Return an upper bound (E,) on the norm of the error over all rows, for each output."""
     system, S = balanced.system, balanced.S[: reduced.system.units]
     order = len(S)
     left = system.C - balanced.T[:, :order] @ (S @ system.C)
@@ -151,7 +151,7 @@ def _crossing(errors: Array, tol: float) -> int | None:
 
 
 def _between(error: Callable[[int], float], tol: float, first: int, most: int) -> tuple[int, int]:
-    """Return an order that fails and the next order tried, which succeeds; (most, 0) if all fail.
+    """Return an order that fails and a larger one that succeeds, or (most, 0) if all fail.
 
     This search is used if the largest orders fail because of rounding.
     """

@@ -1,4 +1,4 @@
-"""An eigenvalue law that joins other laws with given eigenvalues."""
+"""Eigenvalue laws that join given eigenvalues with other laws."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _terms(part: Any, share: float | None) -> tuple[tuple[Any, float], ...]:
 
 
 def draw_law(law: Callable[..., Spectrum], n: int, seed: Seed, sr: float) -> Spectrum:
-    """Return n eigenvalues of a law, or raise if the law returns anything else."""
+    """Draw n eigenvalues from a law, or raise if it does not return a Spectrum of this size."""
     spectrum = law(n, sr=sr, seed=seed)
     if getattr(spectrum, "units", None) != n:
         expected = f"a Spectrum of {n} eigenvalue{'s' * (n != 1)}"
@@ -128,7 +128,7 @@ def draw_law(law: Callable[..., Spectrum], n: int, seed: Seed, sr: float) -> Spe
 
 
 def _name(part: Any) -> str:
-    """Return the name of a law as in code, without the memory address of a function."""
+    """Return the name of a law for messages, without the memory address of a function."""
     if isinstance(part, partial):
         words = [*map(repr, part.args), *(f"{key}={part.keywords[key]!r}" for key in part.keywords)]
         return f"partial({', '.join([_name(part.func), *words])})"

@@ -1,4 +1,4 @@
-"""Eigenvalues drawn uniformly over a disk, and eigenvalues of random and given matrices."""
+"""Eigenvalues drawn uniformly from a disk, and eigenvalues of random or given matrices."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eigenecho.types import Array, Seed
 
 
 def uniform(n: int, sr: float = 0.9, seed: Seed = None) -> Spectrum:
-    """Draw eigenvalues uniformly over the disk of radius ``sr``.
+    """Draw eigenvalues uniformly from the disk of radius ``sr``.
 
         λ ~ U(−sr, sr),   μ = sr √U(0, 1) exp(i U(0, π))
 

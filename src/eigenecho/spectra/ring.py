@@ -55,7 +55,7 @@ def ring(n: int, sr: float = 0.95, seed: Seed = None) -> Spectrum:
 
 
 def log_ring(n: int, sr: float = 0.99, seed: Seed = None, *, shortest: float = 1.0) -> Spectrum:
-    """Return pairs with geometrically spaced time constants, at multiples of the golden angle.
+    """Return eigenvalue pairs with geometrically spaced time constants and golden angles.
 
         |μ_k| = exp(−1/τ_k),   τ from shortest to −1 / ln sr steps
 
@@ -136,7 +136,7 @@ def time_constants(
 
 
 def _moduli(n: int, sr: float, shortest: float) -> np.ndarray:
-    """Return the moduli exp(−1/τ), the largest first."""
+    """Return the moduli exp(−1/τ) in descending order."""
     check_sr(sr)
     check_number(shortest, "shortest", above=0)
     if not 0 < sr <= 1:

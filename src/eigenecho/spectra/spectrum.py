@@ -21,7 +21,7 @@ SAME = 8 * float(np.finfo(float).eps)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Spectrum:
-    """N eigenvalues, closed under conjugation by construction.
+    """Set of N eigenvalues, which is closed under conjugation.
 
         Λ = (λ_1, …, λ_n, μ_1, μ̄_1, …, μ_m, μ̄_m),   N = n + 2m
 
@@ -115,7 +115,7 @@ class Spectrum:
 
     @property
     def values(self) -> Array:
-        """All N eigenvalues: the real ones, then each pair as μ, μ̄."""
+        """All N eigenvalues: real eigenvalues first, then each pair as μ, μ̄."""
         both = np.stack([self.pairs, self.pairs.conj()], axis=1).ravel()
         return np.concatenate([self.real.astype(np.complex128), both])
 
@@ -132,7 +132,7 @@ class Spectrum:
         return Spectrum(lr * self.real + (1 - lr), lr * self.pairs + (1 - lr))
 
     def unleak(self, lr: float) -> Spectrum:
-        """Return the spectrum that ``leak`` was applied to."""
+        """Return the spectrum before ``leak`` was applied; the inverse of ``leak``."""
         return Spectrum((self.real - 1 + lr) / lr, (self.pairs - 1 + lr) / lr)
 
     def scaled(self, sr: float) -> Spectrum:
@@ -172,7 +172,7 @@ class Spectrum:
         return JoinedLaw.of((other, self)) if callable(other) else NotImplemented
 
     def only(self, modes: Array) -> Spectrum:
-        """Return the spectrum of selected modes, given flags (n + m,) with real modes first."""
+        """Return the spectrum of the modes selected by flags (n + m,), real modes first."""
         n = self.real.size
         return Spectrum(self.real[modes[:n]], self.pairs[modes[n:]])
 
@@ -210,7 +210,7 @@ def off_axis(real: Array, pairs: Array) -> Spectrum:
 
 
 def _repeated(parts: Sequence[Array]) -> int:
-    """Return the number of eigenvalues that equal one of an earlier part, up to rounding."""
+    """Return the number of eigenvalues that equal, up to rounding, one in an earlier part."""
     slack = SAME * max(np.abs(values).max() for values in parts)
     earlier, count = parts[0], 0
     for values in parts[1:]:

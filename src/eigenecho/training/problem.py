@@ -92,7 +92,7 @@ class AbstractProblem(ABC):
         return self.head + self.reservoir.columns
 
     def flops(self, rows: int | None = None) -> float:
-        """Return the number of operations of a QR factorisation of ``rows``, by default all."""
+        """Return the number of operations of a QR factorisation of ``rows``, or of all rows."""
         return 2.0 * (sum(self.lengths) if rows is None else rows) * self.size**2
 
     @property
@@ -113,12 +113,12 @@ class AbstractProblem(ABC):
     @property
     @abstractmethod
     def in_double(self) -> Self:
-        """The problem in double precision."""
+        """Copy of the problem in double precision."""
 
     @property
     @abstractmethod
     def parts(self) -> Sequence[tuple[Array, Self]]:
-        """The columns and the problem of each group of outputs with the same missing rows."""
+        """Columns and problem of each group of outputs that are missing in the same rows."""
 
     @abstractmethod
     def rescale_outputs(self, scaling: Scaling) -> Self:
@@ -148,7 +148,7 @@ class AbstractProblem(ABC):
 
     @abstractmethod
     def with_weights(self, block: Block, w: Array) -> WeightResiduals:
-        """Return weights (N', k) and their residuals over a block, which are computed lazily."""
+        """Return weights (N', k) with their residuals over a block, which are computed lazily."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -198,7 +198,7 @@ class Problem(AbstractProblem):
 
     @cached_property
     def in_double(self) -> Problem:
-        """The problem with reservoir and series in double precision."""
+        """Copy of the problem, with reservoir and series in double precision."""
         if self.reservoir.dtype == np.float64:
             return self
         return replace(
@@ -222,7 +222,7 @@ class Problem(AbstractProblem):
 
     @cached_property
     def parts(self) -> list[tuple[Array, Problem]]:
-        """The columns and the problem of each group of outputs with the same missing rows."""
+        """Columns and problem of each group of outputs that are missing in the same rows."""
         groups: dict[bytes, list[int]] = {}
         for column in range(self.D_out):
             gaps = [seen[:, column].tobytes() for seen in self.observed or ()]
@@ -309,7 +309,7 @@ class Problem(AbstractProblem):
         return assemble_gram(self, sums, direct)
 
     def with_weights(self, block: Block, w: Array) -> SeriesResiduals:
-        """Return weights (N', k) and their residuals over a block, which are computed lazily."""
+        """Return weights (N', k) with their residuals over a block, which are computed lazily."""
         return SeriesResiduals(self, block, to_like(w, self.inputs[0]))
 
     def squares(self, block: Block) -> Array:
@@ -329,7 +329,7 @@ def readout_head(like: Array, bias: bool, previous: Array | None) -> Array:
 
 
 def _within(block: tuple[int, int], first: int, X: Array, observed: Array | None) -> slice | Array:
-    """Return the observed rows of a block in a chunk X that starts at row ``first``."""
+    """Return the indices of observed rows of a block in a chunk X that starts at ``first``."""
     start, stop = (min(max(edge - first, 0), len(X)) for edge in block)
     if observed is None:
         return slice(start, stop)
@@ -343,7 +343,7 @@ def pose(
     outputs: Sequence[Array],
     until: Sequence[int] | None = None,
 ) -> Problem:
-    """Return the problem of training a drawn network on series in the caller's units.
+    """Return the training problem of a drawn network on series in the caller's units.
 
     With ``standardize``, the scaling is computed from the first ``until`` rows of each series, by
     default from all.

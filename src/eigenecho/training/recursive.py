@@ -1,4 +1,4 @@
-"""Recursive least squares: a readout that learns rows one by one, in O(N'²) each.
+"""Recursive least squares, which updates a readout with each row in O(N'²) operations.
 
 After each row, the weights equal the batch solution,
 
@@ -86,7 +86,7 @@ class TrainingState(NamedTuple):
 
 
 class RecursiveLeastSquares:
-    """Weights (D_out, N') that are updated with each new row.
+    """Readout weights (D_out, N') that are updated with each new row.
 
     Forgetting does not remove the ridge. The rows of the penalty are renewed in turn, so that the
     effective ridge stays between α/10 and α, and weights that the data do not determine stay
@@ -118,12 +118,12 @@ class RecursiveLeastSquares:
 
     @property
     def training_state(self) -> TrainingState:
-        """A copy of the current state, which later rows do not change."""
+        """Copy of the current state, which later rows do not change."""
         R, Z, weights = self._R.copy(), self._Z.copy(), self.weights.copy()
         return TrainingState(R, Z, weights, self._centre, self.rows, self.rounding_error)
 
     def learn(self, x: Array, target: Array) -> None:
-        """Rotate a row (N',) into the triangle and solve for the weights.
+        """Update the weights with a row (N',) and its target.
 
         Both arguments are overwritten.
         """
@@ -159,7 +159,7 @@ class RecursiveLeastSquares:
 
 
 def check_rates(ridge: Any, forgetting: Any) -> None:
-    """Raise unless a ridge and a forgetting factor are valid."""
+    """Raise unless the ridge and the forgetting factor are valid."""
     if not is_finite_number(ridge) or ridge <= 0:
         remedy = "The ridge keeps the weights bounded before enough rows are learned."
         raise bad_argument("ridge", ridge, "one finite number > 0", remedy)

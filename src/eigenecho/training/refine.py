@@ -50,32 +50,32 @@ SLIGHT = 1e-6
 
 
 class LinearSystem(Protocol):
-    """A factorisation of A ≈ XᵀX + αM."""
+    """Factorisation of A ≈ XᵀX + αM."""
 
     def solve(self, rhs: Array, /) -> Array:
         """Return A⁻¹ rhs for rhs (N', k)."""
 
     def pull(self, w: Array, /) -> Array:
-        """Return αM w, the gradient of the penalty."""
+        """Return the gradient αM w of the penalty."""
 
 
 class WeightedRows(Protocol):
-    """Weights w (N', k), and rows that are stored or recomputed."""
+    """Weights w (N', k), with rows that are stored or recomputed."""
 
     @property
     def w(self) -> Array:
-        """The weights."""
+        """Weights w (N', k)."""
 
     def gradient(self, system: LinearSystem, /) -> Array:
-        """Return Xᵀ(Y − X w) − αM w."""
+        """Return the gradient Xᵀ(Y − X w) − αM w."""
 
     def moved(self, step: Array, /) -> Self:
-        """Return w + step with the same rows."""
+        """Return the weights w + step with their rows."""
 
 
 @dataclass(frozen=True, eq=False)
 class WeightResiduals(ABC):
-    """Weights w (N', k) and sums of their residuals E = Y − X w over a block of a problem."""
+    """Weights w (N', k) with sums over their residuals E = Y − X w in a block of rows."""
 
     problem: AbstractProblem
     block: Block
@@ -84,29 +84,29 @@ class WeightResiduals(ABC):
     @property
     @abstractmethod
     def onto(self) -> Array:
-        """XᵀE, (N', k)."""
+        """Products XᵀE of rows and residuals, (N', k)."""
 
     @property
     @abstractmethod
     def scatter(self) -> Array:
-        """EᵀE, (k, k)."""
+        """Products EᵀE of the residuals, (k, k)."""
 
     @property
     @abstractmethod
     def squares(self) -> Array:
-        """‖e_d‖² of the residuals, (k,)."""
+        """Sums of squares ‖e_d‖² of the residuals, (k,)."""
 
     @property
     @abstractmethod
     def size(self) -> Array:
-        """‖X w‖ of each output, (k,)."""
+        """Norms ‖X w‖ of the outputs, (k,)."""
 
     def gradient(self, system: LinearSystem) -> Array:
-        """Return XᵀE − αM w."""
+        """Return the gradient XᵀE − αM w."""
         return self.onto - system.pull(self.w)
 
     def moved(self, step: Array) -> Self:
-        """Return w + step with its residuals."""
+        """Return the weights w + step with their residuals."""
         return replace(self, w=self.w + step)
 
 
@@ -118,27 +118,27 @@ class SeriesResiduals(WeightResiduals):
 
     @cached_property
     def left(self) -> list[Array]:
-        """E = Y − X w, (rows, k) for each series."""
+        """Residuals E = Y − X w, (rows, k) for each series."""
         return residuals(self.problem, self.block, self.w)
 
     @cached_property
     def onto(self) -> Array:
-        """XᵀE, (N', k)."""
+        """Products XᵀE of rows and residuals, (N', k)."""
         return project(self.problem, self.block, self.left)
 
     @property
     def scatter(self) -> Array:
-        """EᵀE, (k, k)."""
+        """Products EᵀE of the residuals, (k, k)."""
         return namespace(self.w).stack([e.T @ e for e in self.left]).sum(0)
 
     @property
     def squares(self) -> Array:
-        """‖e_d‖² of the residuals, (k,)."""
+        """Sums of squares ‖e_d‖² of the residuals, (k,)."""
         return sum(namespace(self.w).sum(e**2, axis=0) for e in self.left)
 
     @property
     def size(self) -> Array:
-        """‖X w‖ of each output, (k,)."""
+        """Norms ‖X w‖ of the outputs, (k,)."""
         targets = self.problem.targets(self.block)
         return lengths([y - e for y, e in zip(targets, self.left, strict=True)])
 
@@ -147,7 +147,7 @@ Rows = TypeVar("Rows", bound=WeightedRows)
 
 
 def rounds(first: Rows, system: LinearSystem) -> Iterator[tuple[Rows, Array, Array]]:
-    """Yield each round with its gradient g and step A⁻¹ g, indefinitely.
+    """Yield rounds of refinement, each with its gradient g and its step A⁻¹ g.
 
         w ← w + A⁻¹ (Xᵀ(Y − X w) − αM w)
 
@@ -163,7 +163,7 @@ def rounds(first: Rows, system: LinearSystem) -> Iterator[tuple[Rows, Array, Arr
 
 @dataclass(frozen=True, eq=False)
 class RefinedWeights:
-    """The last round whose residuals are known, and the final step δ after it.
+    """Result of a refinement: the last round with known residuals, and the step δ after it.
 
     ``moved`` (k,) bounds the change of each output by this step: √(‖Xδ‖² + α‖Lδ‖²).
     """
@@ -179,7 +179,7 @@ class RefinedWeights:
 
     @property
     def scatter(self) -> Array:
-        """EᵀE of the residuals, (k, k): (E − Xδ)ᵀ(E − Xδ) without another pass if δ is small."""
+        """Products EᵀE of the residuals, (k, k), computed without another pass if δ is small."""
         xp, scatter = namespace(self.step), self.last.scatter
         if not xp.all(self.moved <= SLIGHT * xp.sqrt(xp.diagonal(scatter))):
             return self.last.moved(self.step).scatter
@@ -223,7 +223,7 @@ def lengths(columns: list[Array]) -> Array:
 
 
 def residuals(problem: Problem, block: Block, w: Array) -> list[Array]:
-    """Return Y − X w over a block, (rows, k) for each series, with 0 for missing targets.
+    """Return the residuals Y − X w over a block, with 0 for missing targets.
 
     Y is repeated if w has more columns.
     """
@@ -238,7 +238,7 @@ def residuals(problem: Problem, block: Block, w: Array) -> list[Array]:
 
 
 def fitted_values(problem: Problem, block: Block, w: Array) -> list[Array]:
-    """Return X w over a block, (rows, k) for each series, for any number k of columns."""
+    """Return the outputs X w over a block, (rows, k) for each series."""
     reservoir, k = problem.reservoir, problem.head
     if reservoir.features is not None:
         return [_fitted_rows(problem.rows(i), *rows, w) for i, rows in enumerate(block)]
@@ -256,13 +256,13 @@ def fitted_values(problem: Problem, block: Block, w: Array) -> list[Array]:
 
 
 def _fitted_rows(rows: SeriesRows, start: int, stop: int, w: Array) -> Array:
-    """Return X w for rows of one series, computed in chunks."""
+    """Return the outputs X w for rows of one series, computed in chunks."""
     chunks = rows.chunks(start, stop, chunk_rows(rows.head, rows.size))
     return np.concatenate([X @ w for _, X in chunks] or [np.empty((0, w.shape[1]))])
 
 
 def project(problem: Problem, block: Block, residual: list[Array]) -> Array:
-    """Return Xᵀe over a block, (N', k)."""
+    """Return the products Xᵀe of rows and residuals over a block, (N', k)."""
     reservoir, k = problem.reservoir, problem.head
     total = namespace(residual[0]).zeros((problem.size, residual[0].shape[1]))
     K = lag_count(problem)

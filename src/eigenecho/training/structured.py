@@ -48,7 +48,7 @@ def applies(problem: AbstractProblem) -> bool:
 
 
 def sums_over(problem: Problem, block: Block, K: int | None) -> Any:
-    """Return ``Lags`` over K steps or, if K is None, the ``Moments`` of one run of the reservoir.
+    """Return the ``Lags`` over K steps or, if K is None, the ``Moments`` of the reservoir.
 
     Lags determine the moments of any reservoir that settles within K steps. The side columns are
     [drive, head, targets].
@@ -67,7 +67,7 @@ def sums_over(problem: Problem, block: Block, K: int | None) -> Any:
 
 
 def resonant_part(problem: Problem) -> Problem | None:
-    """Return the problem of the modes whose quotients lose digits; None if there are none."""
+    """Return the problem of the resonant modes, or None if there are none."""
     modes = resonant(problem.reservoir.spectrum)
     if not np.any(modes):
         return None
@@ -94,7 +94,7 @@ def assemble_gram(
 
 
 def lag_count(problem: AbstractProblem) -> int | None:
-    """Return the number of lags, or None if the reservoir is run instead."""
+    """Return the number of lags to correlate, or None if running the reservoir is cheaper."""
     K = settling_steps(problem.reservoir.form)
     steps, units = sum(problem.lengths), problem.reservoir.units
     if not problem.starts_from_zero or min(problem.lengths) <= K:
@@ -112,7 +112,7 @@ def lag_count(problem: AbstractProblem) -> int | None:
 def sum_states(
     problem: Problem, series: int, drive: Array, side: Array, start: int
 ) -> tuple[Array, Array, Array]:
-    """Return the state before row ``start``, Σ e(t)ᵀ r(t) from this row on, and the last state."""
+    """Return the state before ``start``, the sum Σ e(t)ᵀ r(t) from there on, and the last state."""
     reservoir, xp = problem.reservoir, namespace(side)
     rows = SeriesRows(drive[:, :0], [(reservoir, drive)], [problem.start(series)])
     states = rows.states_before(start)

@@ -1,4 +1,4 @@
-"""Training of readouts by the cheapest accurate solver, and selection of the ridge."""
+"""Training of readouts with the cheapest accurate solver, and selection of the ridge."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class GroupEvidence:
 
     @property
     def on_host(self) -> GroupEvidence:
-        """The evidence with statistics in NumPy arrays."""
+        """Copy of the evidence with statistics in NumPy arrays."""
         return replace(self, statistics=self.statistics.on_host)
 
     @cached_property
@@ -111,20 +111,20 @@ class GroupEvidence:
         return float(log_density(q, s2, ridge, self.statistics.rows - free)[0])
 
     def scatter_with(self, weights: Array) -> Array:
-        """Return EᵀE of the same rows with other weights."""
+        """Return EᵀE of the residuals of other weights on these rows."""
         residuals = Residuals(self.weights, self.scatter, self.gradient)
         return to_host(self.statistics.scatter(weights, residuals))
 
     @property
     def gradient(self) -> Array:
-        """XᵀE."""
+        """Products XᵀE of rows and residuals, (N', D_out)."""
         if self.XtE is not None:
             return self.XtE
         return self.ridge * self.penalty.apply(self.weights)
 
     @cached_property
     def triangle(self) -> tuple[Array, Array]:
-        """R and Z of the penalised rows: RᵀR = XᵀX + αM and R w = Z."""
+        """Triangle R and targets Z of the penalised rows: RᵀR = XᵀX + αM and R w = Z."""
         return self.statistics.penalised(self.penalty, self.ridge, self.weights)
 
 
@@ -147,7 +147,7 @@ class Evidence:
 
     @property
     def single(self) -> GroupEvidence | None:
-        """The only group, or None if there are several."""
+        """Evidence of the only group, or None if there are several groups."""
         return self.groups[0] if len(self.groups) == 1 else None
 
     @property
@@ -181,7 +181,7 @@ class Evidence:
 
 @dataclass(frozen=True, eq=False)
 class TrainedReadout:
-    """A trained readout: its evidence, the solver, and the last state of the last series.
+    """Trained readout: its evidence, the solver, and the last state of the last series.
 
     ``log_density`` is the log density of the targets, if it was used to select the ridge.
     """
@@ -194,7 +194,7 @@ class TrainedReadout:
 
 @one_blas_thread()
 def train(problem: AbstractProblem, settings: Settings) -> TrainedReadout:
-    """Train a readout, with each output on the rows in which it is observed.
+    """Train a readout, using for each output the rows in which it is observed.
 
         w_d = argmin Σ_{t: y_d(t) is observed} (y_d(t) − x(t) w)² + α ‖L w‖²
 
@@ -263,7 +263,7 @@ def hold_out(problem: AbstractProblem, settings: Settings) -> Fold:
 def _directly(
     problem: AbstractProblem, settings: Settings, solver: str, fold: Fold
 ) -> TrainedReadout:
-    """Solve by normal equations without refinement, or by QR factorisation."""
+    """Train a readout by normal equations without refinement, or by QR factorisation."""
     gathered = problem.gather(Gram if solver == "gram" else Triangle, fold)
     total, held_out, ends = gathered
     problem.check_range(total, *held_out)
@@ -290,7 +290,7 @@ def _directly(
 def _refined(
     problem: AbstractProblem, settings: Settings, solver: str, fold: Fold
 ) -> TrainedReadout | None:
-    """Refine normal equations with true residuals; return None without convergence."""
+    """Train a readout by refined normal equations; return None without convergence."""
     penalty, ridges = problem.penalty, settings.ridge
     gathered = _sums(problem, solver, fold.train)
     total, _, ends = gathered
@@ -332,7 +332,7 @@ def _refined(
 
 
 def _sums(problem: AbstractProblem, solver: str, block: Block) -> PassResult:
-    """Return normal equations of a block, from sums over time or from states."""
+    """Return the normal equations of a block, computed from sums over time or from states."""
     if solver == "structured":
         return problem.gather_gram(block)
     return problem.gather(Gram, Fold(block))
@@ -417,5 +417,5 @@ def held_out_errors(
 
 
 def lowest(errors: Sequence[float] | Array) -> int:
-    """Return the index of the first smallest error; NaN counts as infinite."""
+    """Return the index of the first smallest error, where NaN counts as infinite."""
     return int(np.argmin(np.where(np.isnan(errors), np.inf, errors)))

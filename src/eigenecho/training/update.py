@@ -1,4 +1,4 @@
-"""Updating a readout with further series, and the effect of rounding errors.
+"""Updates of a readout with further series, and the effect of rounding errors.
 
 Let A + E be the computed value of A = XᵀX + αM. A change of weights Δ computed from A + E has, to
 first order, the error A⁻¹ E Δ. The entries of E are rounding errors, |E_ij| ≈ ε d_i d_j with d² the
@@ -110,13 +110,16 @@ def _error(problem: Problem, block: Block, statistics: Gram, off: Array) -> floa
 
 
 def scale_of(statistics: Gram) -> Array:
-    """Return the square roots d of diag XᵀX, (N',)."""
+    """Return the square roots d (N',) of the diagonal of XᵀX."""
     xp = namespace(statistics.XtX)
     return xp.sqrt(xp.maximum(xp.diagonal(statistics.XtX), 0.0))
 
 
 def weight_error(scale: Array, change: Array, solve: Callable[[Array], Array]) -> Array:
-    """Return A⁻¹ E Δ (N', D_out), where d is ``scale`` (N',), Δ ``change``, and A⁻¹ ``solve``."""
+    """Return the weight error A⁻¹ E Δ (N', D_out) due to a change Δ of the weights.
+
+    ``scale`` (N',) is d, ``change`` is Δ, and ``solve`` applies A⁻¹.
+    """
     xp = namespace(scale)
     signs = xp.asarray(np.random.default_rng(0).choice([-1.0, 1.0], len(scale)))
     rounding = EPS * xp.linalg.norm(scale[:, None] * change, axis=0)

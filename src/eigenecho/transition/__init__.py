@@ -1,4 +1,4 @@
-"""Transitions: the forms of W, the matrix that multiplies the states, and their selection."""
+"""Transitions: the forms of the matrix W that multiplies the states, and their selection."""
 
 from eigenecho.transition.cascade import Cascade, cascade_decomposition
 from eigenecho.transition.choice import FORMS, WELL_CONDITIONED, Choice, choose_form

@@ -51,7 +51,7 @@ ROUNDS = 6
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cascade(Transition):
-    """[W]_Q = [[A, B], [0, Λ]]: a small dense block that drives modes.
+    """Cascade form [W]_Q = [[A, B], [0, Λ]], in which a small dense block drives modes.
 
         z(t) = z(t−1) A,   m(t) = m(t−1) ⊙ λ + z(t−1) B
 
@@ -138,7 +138,7 @@ def step_cost(block: Any, units: int) -> Any:
 
 
 def cascade_decomposition(W: Array, condition: float, largest: int) -> tuple[Cascade, Basis]:
-    """Return the first split of W with cond(Q) ≤ ``condition``, or the best-conditioned one.
+    """Return the first cascade of W with cond(Q) ≤ ``condition``, or the best-conditioned one.
 
     The block is empty at first. It is extended by small eigenvalues, and then by eigenvalues with
     nearly parallel eigenvectors, up to ``largest`` dimensions.
@@ -152,7 +152,7 @@ def cascade_decomposition(W: Array, condition: float, largest: int) -> tuple[Cas
 
 
 def _splits(schur: Schur, condition: float, largest: int) -> Iterator[tuple[Cascade, Basis]]:
-    """Yield cascades with blocks of increasing size. The first one is W in its eigenbasis."""
+    """Yield cascades with blocks of increasing size, beginning with W in its eigenbasis."""
     chosen = np.zeros(len(schur.T), dtype=bool)
     split, modes = _split(schur, 0)
     yield split

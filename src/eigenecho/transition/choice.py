@@ -27,7 +27,7 @@ SMALL_RESIDUAL = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """A transition, its basis (None if unchanged), its eigenvalues, and the reason for the choice.
+    """Chosen transition with its basis (None if unchanged), its eigenvalues, and the reason.
 
     ``residual`` is ‖W Q − Q [W]_Q‖ / ‖W‖.
     """

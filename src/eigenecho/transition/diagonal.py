@@ -15,7 +15,7 @@ from eigenecho.types import Array
 
 @dataclass(frozen=True)
 class Diagonal(Transition):
-    """Diagonal [W]_Q = Λ, with N multiplications per step."""
+    """Diagonal form [W]_Q = Λ, with N multiplications per step."""
 
     modes: Spectrum
 

@@ -21,7 +21,7 @@ from eigenecho.types import Array
 
 @dataclass(frozen=True, eq=False)
 class Matrix(Transition):
-    """W (N, N) in its original basis, dense or scipy sparse."""
+    """Matrix W (N, N) in its original basis, dense or scipy sparse."""
 
     W: Any
 
@@ -51,7 +51,7 @@ class Matrix(Transition):
 
 
 class Dense(Matrix):
-    """W as an array, with N² multiplications per step."""
+    """Dense matrix W, with N² multiplications per step."""
 
     W: Array
 
@@ -74,7 +74,7 @@ class Dense(Matrix):
 
 
 class Sparse(Matrix):
-    """W as a scipy sparse matrix, with one multiplication per nonzero entry and step."""
+    """Sparse matrix W, with one multiplication per nonzero entry and step."""
 
     name = "sparse"
     leaves_zeros_out = True
@@ -110,7 +110,7 @@ class Sparse(Matrix):
 @stands_for(Sparse)
 @dataclass(frozen=True, eq=False)
 class CompressedRows:
-    """A sparse matrix as the arrays of its CSR form."""
+    """Stored form of a sparse matrix: the arrays of its CSR format."""
 
     data: Array
     indices: Array
@@ -133,12 +133,12 @@ class CompressedRows:
 
 
 def compact(W: Array) -> Dense | Sparse:
-    """Return a dense matrix as a transition, which is sparse if few of its entries are nonzero."""
+    """Convert a dense matrix to a transition, which is sparse if few entries are nonzero."""
     return compressed(W) if np.mean(W != 0) <= costs.MAX_SPARSE_DENSITY else Dense(W)
 
 
 def compressed(W: Array) -> Sparse:
-    """Return a dense matrix as a sparse transition."""
+    """Convert a dense matrix to a sparse transition."""
     from scipy.sparse import csr_matrix
 
     return Sparse(csr_matrix(W))
@@ -169,7 +169,7 @@ def check_indices(W: Any, name: str = "W") -> None:
 
 
 def as_transition(W: Any) -> Transition:
-    """Return eigenvalues or a dense or scipy sparse matrix (N, N) as a transition."""
+    """Convert eigenvalues or a dense or scipy sparse matrix (N, N) to a transition."""
     if isinstance(W, Spectrum):
         return Diagonal(W)
     if hasattr(W, "tocsr"):

@@ -1,4 +1,4 @@
-"""Base class of the forms of W, the matrix that multiplies the states in each step."""
+"""Base class for the forms of the matrix W that multiplies the states in each step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from eigenecho.types import Array
 
 
 class Transition(ABC):
-    """W in the working basis. Each form of W is an immutable subclass.
+    """Base class for forms of W in the working basis. Subclasses are immutable.
 
     Attributes
     ----------
@@ -42,16 +42,16 @@ class Transition(ABC):
     @property
     @abstractmethod
     def matrix(self) -> Any:
-        """[W]_Q (N, N), scipy sparse if the form is sparse."""
+        """Matrix [W]_Q (N, N), scipy sparse if the form is sparse."""
 
     @property
     @abstractmethod
     def layout(self) -> tuple[int, int] | None:
-        """Numbers of block columns and of real modes in Q; None in the basis of W."""
+        """Number of block columns and of real modes in Q, or None if W is in its original basis."""
 
     @property
     def in_neuron_basis(self) -> bool:
-        """True if the states are in the basis of W itself."""
+        """True if W, and thus the states, are in the original basis."""
         return self.layout is None
 
     @property
@@ -61,22 +61,22 @@ class Transition(ABC):
 
     @property
     def dense(self) -> Array:
-        """[W]_Q (N, N) as an array."""
+        """Matrix [W]_Q (N, N) as an array."""
         matrix = self.matrix
         return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
 
     @abstractmethod
     def form(self, dtype: DTypeLike = np.float64) -> Form:
-        """Return the form as arrays for the kernels."""
+        """Return the arrays that the kernels use."""
 
     @abstractmethod
     def times(self, factor: float) -> Transition:
-        """Return the transition of factor · W, in the same basis."""
+        """Return the transition of W multiplied by a factor, in the same basis."""
 
     @abstractmethod
     def leak(self, lr: float) -> Transition:
-        """Return W' = lr W + (1 − lr) I, in the same basis."""
+        """Return the transition of W' = lr W + (1 − lr) I, in the same basis."""
 
     @abstractmethod
     def padded(self, extra: int) -> Transition:
-        """Return W with ``extra`` zero units, appended to units or inserted before modes."""
+        """Return the transition with ``extra`` zero units, after all units or before the modes."""

@@ -55,7 +55,7 @@ def weigh(e, u, h, v):
 
 @compiled
 def to_tuple(x):
-    """Return eight numbers as a tuple, which the compiler knows not to overlap with arrays."""
+    """Return eight numbers as a tuple. The compiler knows that it does not overlap with arrays."""
     return x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]
 
 
@@ -282,7 +282,7 @@ def dot(a, b):
 
 @compiled
 def scan_dots(form, B, drive, weights, state, out):
-    """Write r(t) weightsᵀ into ``out``, through eight rows of states."""
+    """Write r(t) weightsᵀ into ``out``, computed from eight rows of states at a time."""
     T, N = drive.shape[0], state.size
     n = form.real.size
     b, c, d = to_planar(B[0], n)

@@ -42,7 +42,7 @@ A drive with more columns is first projected to all units.
 
 
 def select_chunk_steps(steps: int, N: int, most: int, processors: int) -> int:
-    """Return the number of steps per chunk for which all processors write equally many chunks."""
+    """Return a number of steps per chunk so that all processors write equally many chunks."""
     work = steps * -(-N // WRITE_COLUMNS)
     each = -(-work // (most * processors))
     return min(most, max(MIN_CHUNK_STEPS, -(-work // (each * processors))))
