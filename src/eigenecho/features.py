@@ -131,8 +131,8 @@ def polynomial(degree: int) -> Features:
 def cosines(count: int, scale: float = 1.0, seed: int | None = None) -> Features:
     """Return the features cos(s A + b), which are cosines of random projections.
 
-    The entries of A are normal with standard deviation ``scale`` / √n for n states, and those of b
-    are uniform in [0, 2π].
+    The entries of A are normal with standard deviation ``scale`` / √n for n states, and the entries
+    of b are uniform in [0, 2π].
 
     Parameters
     ----------
@@ -163,8 +163,8 @@ def cosines(count: int, scale: float = 1.0, seed: int | None = None) -> Features
 def tanh(count: int, scale: float = 1.0, seed: int | None = None) -> Features:
     """Return the features tanh(s A + b), which are sigmoids of random projections.
 
-    The entries of A are normal with standard deviation ``scale`` / √n for n states, and those of b
-    are normal with standard deviation ``scale``.
+    The entries of A are normal with standard deviation ``scale`` / √n for n states, and the entries
+    of b are normal with standard deviation ``scale``.
 
     Parameters
     ----------

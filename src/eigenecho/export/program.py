@@ -26,8 +26,8 @@ ARRAYS = (
 class StepProgram:
     """Constants that ``step`` uses, in the dtype of the network.
 
-    The first units are a block with a dense or sparse matrix. The others are modes: the real ones,
-    then two units for each pair.
+    The first units are a block with a dense or sparse matrix. The other units are modes: first the
+    real modes, then two units for each pair.
 
     Parameters
     ----------

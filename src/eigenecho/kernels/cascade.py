@@ -1,4 +1,4 @@
-"""Scans of a cascade in two stages, each with its own kernel.
+"""Scans of a cascade in two stages, with one kernel for each stage.
 
 The dense block is scanned first. Its states z(t−1) are then additional columns of the drive of the
 modes,

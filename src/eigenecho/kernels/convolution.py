@@ -41,7 +41,7 @@ MIN_TRANSFORM_STEPS = 1 << 14
 """Smallest number of steps of a transform, unless the series is shorter."""
 
 MIN_TRANSFORM_RESPONSES = 8
-"""Smallest length of a transform, in response lengths, one of which is computed twice."""
+"""Smallest length of a transform relative to the response, which each block computes twice."""
 
 
 def settling_steps(form: Form) -> float:

@@ -133,8 +133,7 @@ class Certificate:
 class Reduction:
     """Report of a reduction: the number of remaining units, error bounds and measured errors.
 
-    All errors are those of the network in double precision. A float32 network is rounded
-    afterwards.
+    All errors refer to the network in double precision. A float32 network is rounded afterwards.
 
     Attributes
     ----------

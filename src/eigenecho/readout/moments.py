@@ -114,7 +114,7 @@ def products(side: Array) -> Array:
 
 
 def resonant(spectrum: Spectrum) -> Array:
-    """Return flags of the modes (real ones, then pairs) with a product λ_i λ_j close to 1."""
+    """Return flags of the modes (real modes, then pairs) with a product λ_i λ_j close to 1."""
     modes = np.concatenate([spectrum.real, spectrum.pairs])
     near = np.flatnonzero(np.abs(modes) * spectrum.radius > 1 - RESONANT)
     flags = np.zeros(modes.size, bool)

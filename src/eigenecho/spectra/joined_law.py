@@ -68,7 +68,7 @@ class JoinedLaw:
         return [share for part, share in self.terms if callable(part)]
 
     def __call__(self, n: int, sr: float = 0.9, seed: Seed = None) -> Spectrum:
-        """Return n eigenvalues, including the given ones."""
+        """Return n eigenvalues, including the given eigenvalues."""
         check_units(n)
         shares, given = self.shares, self.given
         if n - given < len(shares):
