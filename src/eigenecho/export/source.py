@@ -16,7 +16,7 @@ from eigenecho.export.translate import Language, translate
 from eigenecho.types import Array
 
 FORMATS = {".c": (".c", ".h"), ".js": (".js",)}
-"""File suffixes of each language, by the suffix that selects the language."""
+"""Suffixes of all files of a language, by the suffix that selects the language."""
 
 VALUES = ("inputs", "outputs", "units", "known", "block", "dtype", "state_bytes")
 """Properties of a program that templates use."""
@@ -80,7 +80,7 @@ def _filled(template: str, values: dict[str, Any], conditions: dict[str, Any]) -
 
 
 Details = tuple[str, Language, Callable[[str, Array], str]]
-"""The type of numbers or arrays, the language, and a function that defines a constant array."""
+"""Type of numbers or arrays, language, and a function that defines a constant array."""
 
 
 def _c(name: str, dtype: np.dtype) -> Details:

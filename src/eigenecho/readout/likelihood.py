@@ -44,7 +44,7 @@ STEPS = 8
 """Number of ridges per decade in the initial grid of the search for the maximum."""
 
 FREEDOM_WEIGHT = 1.2
-"""ρ: the weight of a degree of freedom in cross-validation."""
+"""Weight ρ of a degree of freedom in cross-validation."""
 
 ERROR_LIMIT = 1.02
 """Largest cross-validation error of a selected ridge, relative to the smallest error."""

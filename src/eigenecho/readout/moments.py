@@ -38,7 +38,7 @@ LARGE = 200
 """Number of modes above which a second thread saves time."""
 
 RESONANT = 1e-2
-"""Value of |1 − λ_i λ_j| below which the quotient loses more than two digits."""
+"""Value of |1 − λ_i λ_j| below which a quotient loses more than two digits."""
 
 
 @dataclass(frozen=True, eq=False)
