@@ -1,1 +1,1 @@
-"""Reproduction of the paper's tables and figures: experiments, their store, and the report."""
+"""Reproduction of the tables and figures of the paper."""

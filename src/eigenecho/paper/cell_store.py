@@ -1,4 +1,4 @@
-"""Store of finished cells: one file per cell, safe against interruption."""
+"""Store of finished cells, with one file per cell."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from eigenecho.paper.experiment import Cell, Experiment, Key
 
 
 class StoreError(RuntimeError):
-    """A stored cell that cannot be read. The message names the file and the remedy."""
+    """Error raised for a stored cell that cannot be read."""
 
 
 class StoredCell(NamedTuple):
@@ -30,22 +30,22 @@ class StoredCell(NamedTuple):
 
 
 class CellStore:
-    """Finished cells by experiment, its parameters, and key.
+    """Store of finished cells, by the parameters of their experiments and by key.
 
-    Each cell is written to its own file when it finishes, and no file is ever incomplete, so a
-    killed run loses only unfinished cells.
+    Each cell is written to a file as soon as it is finished, and files are always complete, so that
+    a run that is killed loses only unfinished cells.
 
     Parameters
     ----------
     folder : Path
-        The folder of all files. It is created if it does not exist.
+        Folder of the files. It is created if necessary.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def add(self, experiment: Experiment, key: Key, result: StoredCell) -> None:
-        """Write a finished cell, replacing any older one."""
+        """Write a finished cell, and replace an older version."""
         about = json.dumps([result.seconds, result.machine])
         packed = io.BytesIO()
         np.savez_compressed(packed, about=about, **cast(Any, result.cell))
@@ -78,5 +78,5 @@ def _read(path: Path) -> StoredCell:
         return StoredCell(cell, *json.loads(str(cell.pop("about"))))
     except (BadZipFile, zlib.error, EOFError, KeyError, ValueError, OSError) as error:
         raise StoreError(
-            f"cannot read the stored result {path}: {error}. Delete the file and run again."
+            f"Cannot read the stored result {path}: {error}. Delete the file and run again."
         ) from error

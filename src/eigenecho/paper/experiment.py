@@ -1,4 +1,4 @@
-"""Base class of the experiments, and the parts of the report that they return."""
+"""Base class of experiments, and the parts of the report that they return."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ import numpy as np
 from eigenecho.types import Array
 
 Key = tuple[Any, ...]
-"""Names and numbers that identify a cell within its experiment; the last one is often a seed."""
+"""Names and numbers that identify a cell of an experiment. The last element is often a seed."""
 
 Cell = dict[str, Array]
-"""Result of one cell: arrays by name."""
+"""Result of a cell: arrays by name."""
 
 
 class Results(dict[Key, Cell]):
     """Results of all cells by key, in the order of ``Experiment.cells``."""
 
     def stack(self, key: Key, name: str) -> Array:
-        """Return one array of the cells ``(*key, seed)``, stacked over seeds."""
+        """Return an array of the cells ``(*key, seed)``, stacked over seeds."""
         return np.array([cell[name] for other, cell in self.items() if other[:-1] == key])
 
     def means(self, key: Key, names: Iterable[str]) -> dict[str, float]:
-        """Return the means of some numbers of the cells ``(*key, seed)`` over seeds."""
+        """Return the means over seeds of numbers in the cells ``(*key, seed)``."""
         return {name: float(np.mean(self.stack(key, name))) for name in names}
 
 
 class TextTable(NamedTuple):
-    """A table of the report. Cells are text; ``bold`` holds the (row, column) of the best."""
+    """A table of the report. Entries are text; ``bold`` contains the (row, column) of the best."""
 
     title: str
     columns: Sequence[str]
@@ -46,7 +46,7 @@ class TextTable(NamedTuple):
 class ReportFigure(NamedTuple):
     """A figure of the report. ``name`` is its file name without a suffix.
 
-    The caption is the alternative text too.
+    The caption is also the alternative text.
     """
 
     name: str
@@ -57,8 +57,8 @@ class ReportFigure(NamedTuple):
 class Claim(NamedTuple):
     """A claim, the measured result, and the verdict.
 
-    Claim and result are sentences without the last full stop. The verdict is "holds", "holds in
-    part" or "does not hold". If the claim does not hold in full, ``quote`` is the text of the paper
+    Claim and result are sentences without a final full stop. The verdict is "holds", "holds in
+    part" or "does not hold". If the claim does not fully hold, ``quote`` is the text of the paper
     and ``why`` explains the difference.
     """
 
@@ -70,20 +70,28 @@ class Claim(NamedTuple):
 
 
 def listed(items: Iterable[str]) -> str:
-    """Return items as text: "a, b and c"."""
+    """Join items as in "a, b and c"."""
     texts = [*items]
     return " and ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
 
 
+def fit_ridge(X: Array, y: Array, ridge: float) -> Array:
+    """Return the weights w that minimise ‖y − X w‖² + ridge ‖w‖²."""
+    root = np.sqrt(ridge) * np.eye(X.shape[1])
+    zeros = np.zeros((len(root), *y.shape[1:]))
+    stacked = np.concatenate([X, root]), np.concatenate([y, zeros])
+    return np.linalg.lstsq(*stacked, rcond=None)[0]
+
+
 @dataclass
 class Section:
-    """Contribution of an experiment to the report. Tables, figures and claims are added to it."""
+    """Section of the report about an experiment."""
 
     text: str
     headline: str
-    """Key result as a short sentence without a full stop, for the summary."""
+    """Key result for the summary, as a short sentence without a full stop."""
     numbers: Mapping[str, Any]
-    """All numbers, for the JSON file."""
+    """All numbers for the JSON file."""
     tables: list[TextTable] = field(default_factory=list)
     figures: list[ReportFigure] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
@@ -97,7 +105,7 @@ class Section:
         bold: Collection[tuple[Any, Any]] = (),
         note: str = "",
     ) -> None:
-        """Add a table. Numbers in a row use the formats in order; the last format is repeated."""
+        """Add a table. Formats apply to the numbers of a row; the last format is repeated."""
         texts = []
         for row in rows:
             remaining = chain(formats, repeat(formats[-1]))
@@ -111,9 +119,9 @@ class Section:
     def judge(
         self, claim: str, measured: str, *cases: object, quote: str = "", why: str = ""
     ) -> None:
-        """Add a claim, which holds if all cases are true, and holds in part if any is.
+        """Add a claim, which holds if all cases are true, and holds in part if some are true.
 
-        ``quote`` and ``why`` are shown unless the claim holds.
+        ``quote`` and ``why`` are displayed unless the claim holds.
         """
         verdict = "holds" if all(cases) else "holds in part" if any(cases) else "does not hold"
         explanation = ("", "") if all(cases) else (quote, why)
@@ -122,24 +130,25 @@ class Section:
 
 @dataclass(frozen=True)
 class Experiment(ABC):
-    """One table or figure. Fields are its parameters, with the paper's values as defaults.
+    """Base class for a table or figure of the paper.
 
-    ``run`` computes a cell, which is stored; ``section`` only reads stored cells.
+    Fields are the parameters, whose defaults are the values of the paper. ``run`` computes a cell,
+    which is stored, and ``section`` uses only stored cells.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     paper: ClassVar[str]
-    """The table or figure of the paper that it reproduces, or "not in the paper"."""
+    """The corresponding table or figure of the paper, or "not in the paper"."""
     quick: ClassVar[Mapping[str, Any]]
-    """Parameters of a quick run that differ from the defaults."""
+    """Parameters of a quick run, if they differ from the defaults."""
     exclusive: ClassVar[bool] = False
-    """True if cells must run alone on the machine, as timings must."""
+    """True if cells must run alone on the machine, because they measure time."""
     version: ClassVar[int] = 1
-    """Version of the code; increase it if results change for the same parameters."""
+    """Version of the code, which must be increased if results change for the same parameters."""
 
     seeds: int = 10
-    """Number of repetitions. It is not part of the identity, so changing it keeps stored cells."""
+    """Number of seeds. It is not part of the identity: stored cells stay valid if it changes."""
 
     @abstractmethod
     def cells(self) -> list[Key]:
@@ -147,15 +156,15 @@ class Experiment(ABC):
 
     @abstractmethod
     def run(self, key: Key) -> Cell:
-        """Compute one cell. The result does not depend on the worker."""
+        """Compute a cell. The result must not depend on the worker."""
 
     @abstractmethod
     def section(self, results: Results) -> Section:
-        """Return tables, figures, claims and numbers from the results of all cells."""
+        """Create the section of the report from the results of all cells."""
 
     @property
     def identity(self) -> str:
-        """Name under which the store keeps the cells: a hash of all parameters, and the version."""
+        """Identifier of the stored cells: a hash of the parameters, and the version."""
         parameters = asdict(self)
         del parameters["seeds"]
         text = json.dumps(parameters, sort_keys=True)

@@ -1,4 +1,4 @@
-"""Memory capacity against delay for each spectrum, and against the connectivity of W."""
+"""Experiments on memory capacity against delay and against the connectivity of W."""
 
 from __future__ import annotations
 
@@ -36,31 +36,32 @@ CAPACITY = "memory capacity $MC_k$"
 """Label of the y-axis."""
 
 RING_SEEDS = 3
-"""Number of seeds for rings, which hardly differ between seeds."""
+"""Number of seeds for rings, whose results hardly depend on the seed."""
 
 SLIGHTLY = 0.05
-"""Largest loss of total capacity, relative to the standard network, that counts as slight."""
+"""Largest loss of total capacity that counts as slight, relative to the standard network."""
 
 FORMS: dict[str, tuple[str, dict[str, Any]]] = {
     "normal": ("Normal", {"color": style.BLACK, "lw": 1.5}),
     "diagonalised": ("Diagonalization", {"color": style.VERMILLION, "ls": "--", "lw": 1.5}),
-    # The robust curve lies on the normal one: a wide line keeps both visible.
+    # The robust and normal curves coincide; with a wide line, both are visible.
     "robust": ("Robust", {"color": style.BLUE, "lw": 4.5, "alpha": 0.5, "zorder": 1}),
 }
 """Label and line style of each form of the same network."""
 
 FAILURE = 0.05
-"""Smallest loss of capacity, absolute at one delay or relative in total, that is a failure."""
+"""Smallest loss of capacity that counts as a failure: absolute at one delay, relative in total."""
 
 TOLERANCE = 0.01
-"""Largest difference between two capacities that count as equal."""
+"""Largest difference for which two capacities count as equal."""
 
 
 @dataclass(frozen=True)
 class MCDelay(Experiment):
     """Memory capacity against delay.
 
-    Radius 1, no leak, i.i.d. uniform input; half of the steps after the warmup are tested.
+    The spectral radius is 1, there is no leak, and the input is i.i.d. uniform. Half of the steps
+    after the warmup are used for testing.
     """
 
     name = "mc-delay"
@@ -75,7 +76,7 @@ class MCDelay(Experiment):
     ring_radii: tuple[float, ...] = (0.9, 0.95, 0.98, 0.99, 0.995, 0.998)
 
     def cells(self) -> list[Key]:
-        """Return one key per size, network and seed; large sizes come first."""
+        """Return a key for each size, network and seed. Large sizes come first."""
         seeds = {method: self.seeds for method in LINE_STYLES if method != RING}
         seeds |= {f"{RING} {radius:g}": min(self.seeds, RING_SEEDS) for radius in self.ring_radii}
         return [
@@ -86,14 +87,14 @@ class MCDelay(Experiment):
         ]
 
     def run(self, key: Key) -> Cell:
-        """Return one capacity curve, for delays up to 1.25 N."""
+        """Return a capacity curve for delays up to 1.25 N."""
         N, network, seed = key
         if network in METHODS:
             params = METHODS[network] | {"sr": 1.0}
         else:
             params = {"spectrum": "ring", "sr": float(network.removeprefix(RING))}
         with warnings.catch_warnings():
-            # Noise moves golden eigenvalues outside the unit circle; the capacity shows it.
+            # Noise moves eigenvalues outside the unit circle, which reduces the capacity.
             warnings.simplefilter("ignore", UnstableWarning)
             return {"capacity": self.curve(N, seed, N + N // 4, **params)}
 
@@ -106,7 +107,7 @@ class MCDelay(Experiment):
         ).capacity
 
     def section(self, results: Results) -> Section:
-        """Show curves and total capacities, and judge the claims about them."""
+        """Report the curves and total capacities, and judge the claims about them."""
         radii, curves = {}, {}
         for N in self.sizes:
             rings = {r: results.stack((N, f"{RING} {r:g}"), "capacity") for r in self.ring_radii}
@@ -159,7 +160,7 @@ class MCDelay(Experiment):
 
 
 def _draw_capacity(ax: Any, x: Any, capacities: Array, *, color: str, **line: Any) -> None:
-    """Draw the mean of capacities (seeds, x), and shade one standard deviation around it."""
+    """Draw the mean of capacities (seeds, x), with one standard deviation as a shaded area."""
     mean, deviation = capacities.mean(axis=0), capacities.std(axis=0)
     ax.plot(x, mean, color=color, **line)
     low, high = np.clip([mean - deviation, mean + deviation], 0, 1)
@@ -167,7 +168,7 @@ def _draw_capacity(ax: Any, x: Any, capacities: Array, *, color: str, **line: An
 
 
 def _judge_spectra(section: Section, means: Mapping[int, Any], curves: Mapping[int, Any]) -> None:
-    """Judge total capacities, averaged over seeds, and curves (seeds, delays), by N and method."""
+    """Judge mean total capacities and curves (seeds, delays), both by N and method."""
     golden = {N: m["Golden"] / m["Normal"] - 1 for N, m in means.items()}
     section.judge(
         "The golden distribution has more memory than the standard network at every N",
@@ -207,7 +208,7 @@ def _judge_spectra(section: Section, means: Mapping[int, Any], curves: Mapping[i
 
 
 def _find_crossing(uniform: Array, normal: Array) -> float:
-    """Return the capacity where the smoothed mean curves cross, or NaN if they do not."""
+    """Return the capacity at which the smoothed mean curves cross, or NaN if they do not cross."""
     width = max(1, uniform.shape[1] // 50)
     kernel = np.ones(width) / width
     a, b = (np.convolve(curve.mean(axis=0), kernel, mode="valid") for curve in (uniform, normal))
@@ -219,7 +220,7 @@ def _find_crossing(uniform: Array, normal: Array) -> float:
 
 @dataclass(frozen=True)
 class MCConnectivity(MCDelay):
-    """Memory capacity against connectivity, where plain diagonalisation of W fails.
+    """Memory capacity against connectivity, at which plain diagonalisation of W can fail.
 
     ``degrees`` are the mean numbers of connections per unit.
     """
@@ -237,11 +238,11 @@ class MCConnectivity(MCDelay):
     degrees: tuple[float, ...] = (1, 1.5, 2, 3, 4, 5, 7, 10, 20, 50)
 
     def connectivities(self, N: int) -> list[float]:
-        """Return the connectivities for a size, from 1/N to 1."""
+        """Return the connectivities for a size, which range from 1/N to 1."""
         return sorted({min(degree / N, 1.0) for degree in self.degrees} | {1.0})
 
     def cells(self) -> list[Key]:
-        """Return one key per size, connectivity and seed; large sizes come first."""
+        """Return a key for each size, connectivity and seed. Large sizes come first."""
         return [
             (N, connectivity, seed)
             for N in sorted(self.sizes, reverse=True)
@@ -250,14 +251,14 @@ class MCConnectivity(MCDelay):
         ]
 
     def run(self, key: Key) -> Cell:
-        """Return the capacity curves of one W in all three forms."""
+        """Return the capacity curves of a random W in all three forms."""
         N, connectivity, seed = key
         params = {"spectrum": "matrix", "sr": 1.0, "rc_connectivity": connectivity}
         delays = max(N // 2, 100)
         with warnings.catch_warnings():
-            # Sparse matrices have ill-conditioned eigenvectors, which this experiment shows.
+            # Ill-conditioned eigenvectors of sparse matrices are the subject of this experiment.
             warnings.simplefilter("ignore", IllConditionedWarning)
-            warnings.filterwarnings("ignore", message="the random W has spectral radius 0")
+            warnings.filterwarnings("ignore", message="The random W has spectral radius 0")
             return {
                 "normal": self.curve(N, seed, delays, **params, basis="neuron"),
                 "diagonalised": self.plain_curve(N, seed, delays, **params),
@@ -265,7 +266,7 @@ class MCConnectivity(MCDelay):
             }
 
     def plain_curve(self, N: int, seed: int, delays: int, **params: Any) -> Array:
-        """Return MC_k of W in its eigenbasis, even if the library would keep W."""
+        """Return MC_k of W in its eigenbasis, even if the eigenbasis is ill-conditioned."""
         steps = self.steps[self.sizes.index(N)]
         u, targets = delayed_recall(steps, delays, seed=1000 + seed)
         split = self.warmup + (steps - self.warmup) // 2
@@ -277,11 +278,11 @@ class MCConnectivity(MCDelay):
         return squared_correlation(targets[split:], model.predict(u)[split:])
 
     def section(self, results: Results) -> Section:
-        """Compare the forms at the delay where the dense network has a capacity of about 0.5."""
+        """Report the forms at the delay at which the dense network has a capacity of about 0.5."""
         figure, axes = style.panel_grid(len(self.sizes), 2, 4.8, 3.4, sharey=True)
         rows: list[Any] = []
         delays, dense_gaps, gaps = {}, {}, {}
-        # Largest connectivity at which diagonalisation fails: at the delay, and in total.
+        # Largest connectivity at which diagonalisation fails, at the delay and in total.
         fails: dict[int, float] = {}
         loses: dict[int, float] = {}
         for N, ax in zip(self.sizes, axes, strict=True):
@@ -335,7 +336,7 @@ class MCConnectivity(MCDelay):
             "Memory capacity against connectivity: mean over seeds (line) ± one standard deviation "
             "(shaded). The eigenvectors of a sparse W are nearly parallel.",
         )
-        # The verdict uses the loss at the delay of the figure; total losses are only reported.
+        # The verdict depends on the loss at the delay of the figure, not on total losses.
         failing, losing = (
             "connectivities up to " * bool(limits)
             + (listed(f"{c:.3g} (N = {N})" for N, c in limits.items()) or "no connectivity")
@@ -368,7 +369,7 @@ class MCConnectivity(MCDelay):
 
 
 def _draw_forms(ax: Any, x: Array, at_delay: Mapping[str, Array], loss: Array) -> None:
-    """Draw capacities (seeds, connectivities) of each form, and the loss of diagonalisation."""
+    """Draw capacities (seeds, connectivities) of each form, and the loss by diagonalisation."""
     for form, (label, line) in FORMS.items():
         _draw_capacity(ax, x, at_delay[form], marker="o", ms=3.5, label=label, **line)
     ax.plot(x, np.abs(loss), color=style.GREY, ls=":", marker="s", ms=3, label="difference")

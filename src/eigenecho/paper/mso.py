@@ -1,4 +1,4 @@
-"""Multiple superimposed oscillators: the series, the paper's table, and the limit of accuracy."""
+"""Experiments on multiple superimposed oscillators (MSO)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from eigenecho.training import Settings, pose
 from eigenecho.types import Array
 
 LITERAL = "Noisy Golden, literal"
-"""Noise as stated in the paper's algorithm: standard deviation σ, independent of the spacing."""
+"""Method with the noise stated in the paper: its standard deviation σ does not depend on N."""
 
 METHODS: dict[str, dict[str, Any]] = {
     "Normal": {"spectrum": "matrix", "basis": "neuron"},
@@ -37,7 +37,7 @@ METHODS: dict[str, dict[str, Any]] = {
 """Parameters of ``LinearESN`` for each method."""
 
 PAPER_METHODS = ("Normal", "Diagonalized", "Uniform", "Golden", "Noisy Golden", "Sim")
-"""Columns of the paper's table, in its order."""
+"""Columns of the table in the paper."""
 
 PAPER_RMSE: dict[int, tuple[float, ...]] = {
     1: (1.65e-14, 1.58e-14, 5.85e-14, 2.49e-14, 4.77e-14, 3.56e-14),
@@ -53,7 +53,7 @@ PAPER_RMSE: dict[int, tuple[float, ...]] = {
     11: (5.62e-07, 7.38e-07, 1.85e-06, 7.49e-07, 3.16e-07, 3.71e-07),
     12: (9.71e-07, 2.98e-06, 1.34e-06, 1.01e-06, 8.44e-07, 2.63e-06),
 }
-"""The paper's test RMSE for MSO1 to MSO12, in the order of ``PAPER_METHODS``."""
+"""Test RMSE for MSO1 to MSO12 in the paper, in the order of ``PAPER_METHODS``."""
 
 PARTS = {"washout": BLUE, "train": BLUE, "validation": GREEN, "test": PURPLE}
 """Colours of the parts of the series."""
@@ -61,7 +61,7 @@ PARTS = {"washout": BLUE, "train": BLUE, "validation": GREEN, "test": PURPLE}
 
 @dataclass(frozen=True)
 class MSOSignal(Experiment):
-    """The MSO5 series and its training, validation and test rows."""
+    """The MSO5 series, with its training, validation and test rows."""
 
     name = "mso-signal"
     title = "The MSO5 series"
@@ -71,17 +71,17 @@ class MSOSignal(Experiment):
     task: int = 5
 
     def cells(self) -> list[Key]:
-        """Return one key, for the series."""
+        """Return a single key, for the series."""
         return [(self.task,)]
 
     def run(self, key: Key) -> Cell:
-        """Return the inputs and the last row of each part."""
+        """Return the inputs, and the end of each part."""
         split = mso_split(key[0])
         ends = [split.washout, split.train.stop, split.valid.stop, split.test.stop]
         return {"signal": split.X[:, 0], "ends": np.array(ends)}
 
     def section(self, results: Results) -> Section:
-        """Show the series with its parts shaded."""
+        """Report the series, with its parts as shaded areas."""
         signal, ends = (results[(self.task,)][name] for name in ("signal", "ends"))
         rows = dict(zip(PARTS, pairwise([0, *ends.tolist()]), strict=True))
         figure, (ax,) = panel_grid(1, 1, 9.6, 2.7)
@@ -92,7 +92,7 @@ class MSOSignal(Experiment):
             steps = np.arange(start, min(end + 1, len(signal)))
             dashes = (0, (3, 1.5)) if is_washout else "-"
             ax.plot(steps, signal[steps], color=BLACK, linestyle=dashes, linewidth=0.9)
-            # Names above the parts, so that readers need not distinguish colours.
+            # With labels above the parts, readers need not distinguish colours.
             place = ((start + end) / 2, 1.02)
             ax.annotate(part, place, xycoords=("data", "axes fraction"), ha="center")
         ax.set(xlim=(0, len(signal)), xlabel="time step t", ylabel=f"$U_{{{self.task}}}(t)$")
@@ -120,9 +120,9 @@ class MSOSignal(Experiment):
 
 
 class SelectedCombinations(NamedTuple):
-    """Number of the selected combination of each task, and its test RMSE averaged over seeds.
+    """Selected combination of each task, and its mean test RMSE over seeds.
 
-    ``test_per_seed`` is the mean test RMSE if each seed selects its own combination.
+    ``test_per_seed`` is the mean test RMSE if a combination is selected for each seed.
     """
 
     numbers: Array
@@ -132,7 +132,7 @@ class SelectedCombinations(NamedTuple):
 
 @dataclass(frozen=True)
 class MSO(Experiment):
-    """The table of MSO results: 12 tasks, 6 methods, and the full hyperparameter grid."""
+    """The table of MSO results, for 12 tasks and the hyperparameter grid of the paper."""
 
     name = "mso"
     title = "Multiple superimposed oscillators"
@@ -151,17 +151,17 @@ class MSO(Experiment):
 
     @property
     def paper_rmse(self) -> Array:
-        """The paper's RMSE (tasks, methods) for the tasks of this experiment."""
+        """RMSE (tasks, methods) in the paper, for the tasks of this experiment."""
         return np.array([PAPER_RMSE[k] for k in self.tasks])
 
     @property
     def grid(self) -> dict[str, tuple[float, ...]]:
-        """Values of each hyperparameter by name."""
+        """Values of each hyperparameter, by name."""
         values = (self.input_scalings, self.lrs, self.srs, self.ridges)
         return dict(zip(("input_scaling", "lr", "sr", "ridge"), values, strict=True))
 
     def cells(self) -> list[Key]:
-        """Return one key per method and seed; a cell covers all tasks."""
+        """Return a key for each method and seed. A cell contains all tasks."""
         return [*product(self.methods, range(self.seeds))]
 
     def run(self, key: Key) -> Cell:
@@ -188,7 +188,7 @@ class MSO(Experiment):
         return {"valid": np.array(valid), "test": np.array(test)}
 
     def select(self, results: Results, method: str) -> SelectedCombinations:
-        """Select combinations by the mean validation error over seeds, and for each seed alone."""
+        """Select combinations by validation error, averaged over seeds and for each seed."""
         valid, test = (results.stack((method,), name) for name in ("valid", "test"))
         numbers = np.argmin(valid.mean(axis=0), axis=1)
         rows = np.arange(len(numbers))
@@ -196,7 +196,7 @@ class MSO(Experiment):
         return SelectedCombinations(numbers, test[:, rows, numbers].mean(axis=0), own.mean(axis=0))
 
     def section(self, results: Results) -> Section:
-        """Compare our table with the paper's, and judge the claims about it."""
+        """Compare the results with those of the paper, and judge the claims about them."""
         selected = {method: self.select(results, method) for method in METHODS}
         by_method = {method: selected[method].test for method in PAPER_METHODS}
         ours = np.transpose([*by_method.values()])
@@ -279,9 +279,10 @@ def geometric_mean(ratios: Array) -> float:
 
 @dataclass(frozen=True)
 class MSOAccurate(MSO):
-    """MSO at the accuracy limit of double precision: orthogonal solver, ridges down to 1e-30.
+    """MSO at the accuracy limit of double precision, with ridges down to 1e-30.
 
-    The reservoirs are few and well-conditioned; normal equations cannot resolve such ridges.
+    Normal equations cannot resolve such ridges, so the solver is orthogonal. Only a few
+    well-conditioned reservoirs are used.
     """
 
     name = "mso-accurate"
@@ -296,7 +297,7 @@ class MSOAccurate(MSO):
     ridges: tuple[float, ...] = tuple(10.0**k for k in range(-30, -10, 2))
 
     def run(self, key: Key) -> Cell:
-        """Return the validation and test RMSE of every combination, each with its own QR."""
+        """Return the validation and test RMSE of every combination, each from a separate QR."""
         method, seed = key
         cache = Cache()
         errors: list[list[list[float]]] = []  # by task, combination and block
@@ -315,7 +316,7 @@ class MSOAccurate(MSO):
         return {"valid": valid, "test": test}
 
     def section(self, results: Results) -> Section:
-        """Compare our test errors with the paper's best."""
+        """Compare the test errors with the best results in the paper."""
         errors = np.transpose([self.select(results, method).test for method in self.methods])
         theirs = self.paper_rmse.min(axis=1)
         gain = theirs / errors.min(axis=1)

@@ -1,4 +1,4 @@
-"""The report: a self-contained HTML file, a Markdown file, and the numbers as JSON."""
+"""The report: a self-contained HTML file, a Markdown file, and a JSON file with all numbers."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from eigenecho.paper.cell_store import CellStore
 from eigenecho.paper.experiment import Claim, Experiment, Results, Section, TextTable
 
 VERDICTS = {"holds": "✓", "holds in part": "◐", "does not hold": "✗"}
-"""Each verdict has a sign, so that readers need not distinguish colours."""
+"""Sign of each verdict, so that readers need not distinguish colours."""
 
 NUMBER = re.compile(r"[-+−]?\d|–?$")
-"""Start of a cell in a column of numbers; cells may be empty or a dash."""
+"""Pattern of entries in a column of numbers, which may be empty or a dash."""
 
 
 @dataclass(frozen=True)
 class FinishedExperiment:
-    """A finished experiment: its section, its cost, and the machines that computed it."""
+    """A finished experiment, with its section, running time and machines."""
 
     experiment: Experiment
     section: Section
@@ -47,13 +47,13 @@ def collect(experiments: Iterable[Experiment], store: CellStore) -> list[Finishe
 
 
 def distinct(machines: Iterable[Mapping[str, str]]) -> list[Mapping[str, str]]:
-    """Return machines without repetitions, in alphabetical order."""
+    """Return the distinct machines in alphabetical order."""
     by_text = {str(machine): machine for machine in machines}
     return [by_text[text] for text in sorted(by_text)]
 
 
 def list_claims(parts: Iterable[FinishedExperiment]) -> list[tuple[FinishedExperiment, Claim]]:
-    """Return every claim with the experiment that tests it."""
+    """Return all claims with the experiments that test them."""
     return [(part, claim) for part in parts for claim in part.section.claims]
 
 
@@ -62,8 +62,8 @@ def write(
 ) -> Path:
     """Write report.html, report.md, results.json and figures/ to a folder.
 
-    Returns the path of the HTML file. Files are replaced when they are complete, so a full disk
-    leaves the previous ones. ``seconds`` is the running time of the ``command``.
+    Return the path of the HTML file. Existing files are replaced only by complete files.
+    ``seconds`` is the running time of the ``command``.
     """
     templates = pages.environment("eigenecho.paper")
     templates.filters.update(
@@ -107,7 +107,7 @@ def write(
             for part in parts
         },
     }
-    # Arrays become lists; NaN and infinity, which are not valid JSON, become null.
+    # Convert arrays to lists, and NaN and infinity, which are not valid JSON, to null.
     plain = json.loads(
         json.dumps(numbers, default=lambda array: array.tolist()), parse_constant=lambda _: None
     )
@@ -116,7 +116,7 @@ def write(
 
 
 def _write_figures(parts: Sequence[FinishedExperiment], out: Path) -> dict[str, str]:
-    """Write figures as SVG and PNG, and return the image address of each figure by name."""
+    """Write figures as SVG and PNG files, and return the image address of each figure by name."""
     sources = {}
     for figure in (figure for part in parts for figure in part.section.figures):
         svg, png = (pages.render_figure(figure.figure, kind) for kind in ("svg", "png"))
@@ -127,7 +127,7 @@ def _write_figures(parts: Sequence[FinishedExperiment], out: Path) -> dict[str, 
 
 
 def _format_settings(experiment: Experiment) -> dict[str, str]:
-    """Return the parameters of an experiment as text, without empty ones."""
+    """Return the parameters of an experiment as text, without empty parameters."""
     return {
         name.replace("_", " "): ", ".join(f"{number:g}" for number in np.atleast_1d(value))
         for name, value in asdict(experiment).items()
@@ -136,6 +136,6 @@ def _format_settings(experiment: Experiment) -> dict[str, str]:
 
 
 def _find_numeric_columns(table: TextTable) -> list[bool]:
-    """Return True for each column after the first that holds numbers, to align it to the right."""
+    """Return True for each column, except the first, that contains numbers."""
     columns = list(zip(*table.rows, strict=True))
     return [i > 0 and any(c) and all(map(NUMBER.match, c)) for i, c in enumerate(columns)]

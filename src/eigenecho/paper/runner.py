@@ -1,4 +1,4 @@
-"""List of all experiments, and the function that computes and stores missing cells."""
+"""List of all experiments, and the computation of missing cells."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ FinishedTask = tuple[Task, StoredCell]
 
 
 class CellError(RuntimeError):
-    """A cell that raised, or whose worker died."""
+    """Error raised when a cell fails, or when its worker dies."""
 
 
 def find_experiments(
     names: Sequence[str] = (), quick: bool = False, seeds: int | None = None
 ) -> list[Experiment]:
-    """Return the named experiments, by default all of them, in the order of the report.
+    """Return experiments by name, by default all experiments, in the order of the report.
 
     ``quick`` selects the parameters of a quick run, and ``seeds`` overrides the number of seeds.
     """
@@ -76,10 +76,11 @@ def run(
 ) -> None:
     """Compute and store all missing cells.
 
-    Every cell runs in a worker process with one BLAS thread, even with a single worker, so that
-    results do not depend on the number of workers. Experiments that measure time run last and
-    alone. With the client of a Dask cluster, the other experiments run there. ``progress`` is
-    called with the name of an experiment, the number of finished cells and their total.
+    Every cell runs in a worker process with one BLAS thread, even if there is only one worker, so
+    that results do not depend on the number of workers. Experiments that measure time run at the
+    end, one cell at a time. If there is a client, other experiments run on its Dask cluster.
+    ``progress`` is called with the name of an experiment, the number of finished cells, and the
+    total number of cells.
     """
 
     def report(experiment: Experiment) -> None:
@@ -104,15 +105,15 @@ def run(
 def _run_in_processes(tasks: Sequence[Task], workers: int) -> Generator[FinishedTask]:
     """Yield tasks as they finish; closing the generator kills the worker processes.
 
-    Each worker has its own pipe. A process pool has threads that can wait forever for the
-    rest of a message from a killed worker.
+    Each worker has its own pipe. The threads of a process pool could wait forever for the rest of a
+    message from a killed worker.
     """
     queue = iter(tasks)
     busy: dict[Any, Task] = {}
     processes = []
     spawn = get_context("spawn")
-    # A terminal sends Ctrl-C to all processes, and only the parent handles it. Workers inherit the
-    # setting, so it also holds during their imports.
+    # A terminal sends Ctrl-C to all processes, but only the parent process handles it. Workers
+    # inherit this setting, so that it is also active during their imports.
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         for task in islice(queue, workers):
@@ -144,8 +145,8 @@ def _receive(connection: Any) -> StoredCell:
         answer = connection.recv()
     except (EOFError, OSError) as error:
         raise CellError(
-            "a worker process died, usually because memory ran out. Run again with fewer "
-            "--workers: finished runs are stored."
+            "A worker process died, usually because it ran out of memory. Finished runs are "
+            "stored. Run the command again with fewer --workers."
         ) from error
     if isinstance(answer, CellError):
         raise answer
@@ -153,9 +154,9 @@ def _receive(connection: Any) -> StoredCell:
 
 
 def _work(connection: Any) -> None:
-    """Answer each task with its result, or with an error."""
+    """Receive tasks, and send back their results or errors."""
     os.environ["EIGENECHO_NUM_THREADS"] = "1"
-    with suppress(EOFError, OSError):  # the parent process has ended
+    with suppress(EOFError, OSError):  # The parent process has ended.
         while True:
             task = connection.recv()
             try:
@@ -166,7 +167,7 @@ def _work(connection: Any) -> None:
 
 
 def _run_on_cluster(tasks: Sequence[Task], client: Any) -> Generator[FinishedTask]:
-    """Yield finished tasks in order; closing the generator cancels the remaining ones."""
+    """Yield finished tasks in order; closing the generator cancels the remaining tasks."""
     try:
         results = on_client(client, "runs")(_compute_cell, tasks)
         yield from zip(tasks, results, strict=True)
@@ -181,13 +182,13 @@ def _compute_cell(task: Task) -> StoredCell:
     try:
         cell = experiment.run(key)
     except Exception as error:
-        message = f"{experiment.name} {key} failed with {type(error).__name__}: {error}"
+        message = f"The run {experiment.name} {key} failed: {type(error).__name__}: {error}"
         raise CellError(message) from error
     return StoredCell(cell, time.perf_counter() - start, describe_machine())
 
 
 def describe_machine() -> dict[str, str]:
-    """Return the machine and the versions of this process."""
+    """Return the properties of the machine, and the versions of Python and packages."""
     try:
         with open("/proc/cpuinfo") as lines:
             processor = next(line.split(":")[1].strip() for line in lines if "model name" in line)

@@ -1,4 +1,4 @@
-"""Eigenvalue distributions in the unit disk, and their readout weights after training."""
+"""Experiments on eigenvalue distributions, and on the readout weights of eigenvalues."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from eigenecho import metrics, plots, spectra
 from eigenecho.estimators import LinearESN
-from eigenecho.paper.experiment import Cell, Experiment, Key, Results, Section, listed
+from eigenecho.paper.experiment import Cell, Experiment, Key, Results, Section, fit_ridge, listed
 from eigenecho.paper.mso import LITERAL
 from eigenecho.plots.spectrum import importance
 from eigenecho.plots.style import panel_grid
@@ -26,7 +26,7 @@ PAPER: dict[str, Callable[..., Spectrum]] = {
     "Golden": partial(spectra.golden, sr=1.0),
     "Noisy Golden": partial(spectra.noisy_golden, sr=1.0),
 }
-"""Columns of the paper's figure; the first is the spectrum of a random W."""
+"""Spectra in the figure of the paper. The first is that of a random W."""
 
 OURS: dict[str, Callable[..., Spectrum]] = {
     "Sim, sparse W": partial(spectra.sim, sr=1.0, connectivity=0.02),
@@ -38,13 +38,13 @@ OURS: dict[str, Callable[..., Spectrum]] = {
 LAWS = PAPER | OURS
 
 MEASURES = ("unevenness", "hole", "density")
-"""Measures of how evenly eigenvalues cover the disk."""
+"""Names of the measures of how evenly eigenvalues cover the disk."""
 
 GRID = 120
-"""Number of grid points along the diameter of the disk, for distances to the eigenvalues."""
+"""Number of grid points along the diameter of the disk, from which distances are measured."""
 
 TRAINED = {"golden": "Golden", "matrix": "Matrix"}
-"""Labels of the spectra that are trained."""
+"""Labels of the spectra for which networks are trained."""
 
 WEIGHT_MEASURES = {
     "large": "large weights",
@@ -56,7 +56,7 @@ WEIGHT_MEASURES = {
     "near_all": "unweighted",
     "test_rmse": "test RMSE",
 }
-"""Column headings of the table of readout weights, by name of the measure."""
+"""Column headings in the table of readout weights, by name of the measure."""
 
 HALVES = {
     "largest": "largest weights",
@@ -64,18 +64,18 @@ HALVES = {
     "nearest": "nearest to the task frequencies",
     "farthest": "farthest from them",
 }
-"""Halves of the eigenvalues that a readout is fitted to, by name of its test RMSE."""
+"""Halves of the eigenvalues to which a readout is fitted, by name of its test RMSE."""
 
 LARGE = 0.5
-"""Smallest weight, relative to the largest, that counts as large."""
+"""Smallest weight that counts as large, relative to the largest weight."""
 
 DRAWS = 200
-"""Number of random weight vectors that the trained weights are compared with."""
+"""Number of random weight vectors with which the trained weights are compared."""
 
 
 @dataclass(frozen=True)
 class SpectraFigure(Experiment):
-    """Eigenvalue distributions. Figures show the first seed, tables all of them."""
+    """Eigenvalue distributions. Figures show the first seed, and tables average over all seeds."""
 
     name = "spectra"
     title = "Eigenvalue distributions"
@@ -85,17 +85,17 @@ class SpectraFigure(Experiment):
     units: int = 300
 
     def cells(self) -> list[Key]:
-        """Return one key per law and seed."""
+        """Return a key for each law and seed."""
         return [*product(LAWS, range(self.seeds))]
 
     def run(self, key: Key) -> Cell:
-        """Return eigenvalues and measures of how evenly they cover the unit disk."""
+        """Return eigenvalues, and measures of how evenly they cover the unit disk."""
         law, seed = key
         drawn = LAWS[law](self.units, seed=seed)
         return {"real": drawn.real, "pairs": drawn.pairs} | measure_cover(drawn.values)
 
     def section(self, results: Results) -> Section:
-        """Show the paper's four spectra, our other laws, and their measures."""
+        """Report the spectra of the paper and of other laws, with their measures."""
         drawn = {law: Spectrum(results[law, 0]["real"], results[law, 0]["pairs"]) for law in LAWS}
         cover = {law: results.means((law,), MEASURES) for law in LAWS}
         best = [min(PAPER, key=lambda law: cover[law][measure]) for measure in MEASURES[:2]]
@@ -196,9 +196,9 @@ def measure_cover(values: Array) -> Cell:
 
 @dataclass(frozen=True)
 class SpectralImportance(Experiment):
-    """Eigenvalues with markers sized by readout weight.
+    """Readout weights of the eigenvalues.
 
-    One reservoir from the middle of the paper's hyperparameter table.
+    The hyperparameters are in the middle of those in the table of the paper.
     """
 
     name = "spectral-importance"
@@ -215,11 +215,11 @@ class SpectralImportance(Experiment):
     ridge: float = 1e-8
 
     def cells(self) -> list[Key]:
-        """Return one key per spectrum and seed."""
+        """Return a key for each spectrum and seed."""
         return [*product(TRAINED, range(self.seeds))]
 
     def run(self, key: Key) -> Cell:
-        """Return eigenvalues, readout weights in the Q layout and test RMSE of one network."""
+        """Return the eigenvalues, readout weights in the Q layout and test RMSE of a network."""
         spectrum, seed = key
         task = mso_split(self.task)
         params: dict[str, Any] = {"sr": self.sr, "lr": self.lr, "ridge": self.ridge}
@@ -227,7 +227,7 @@ class SpectralImportance(Experiment):
         esn = LinearESN(self.units, spectrum=spectrum, solver="qr", **params)
         esn.fit(task.X[task.train], task.y[task.train])
         modes = esn.model_.spectrum
-        # For comparison, draw weights without structure: Gaussian in the Q layout.
+        # For comparison, draw Gaussian weights in the Q layout.
         rng = np.random.default_rng(seed)
         random = [
             np.sum(importance(modes, rng.normal(size=self.units)) > LARGE) for _ in range(DRAWS)
@@ -253,14 +253,12 @@ class SpectralImportance(Experiment):
         for name, order in zip(HALVES, (-weights, weights, distance, -distance), strict=True):
             half = np.argsort(order, kind="stable")[: self.units // 2]
             X = np.column_stack([np.ones(len(states)), states[:, half]])
-            root = np.sqrt(self.ridge) * np.eye(X.shape[1])
-            y = np.concatenate([task.y[rows], np.zeros((len(root), 1))])
-            w = np.linalg.lstsq(np.concatenate([X[rows], root]), y, rcond=None)[0]
+            w = fit_ridge(X[rows], task.y[rows], self.ridge)
             errors[name] = np.array(metrics.rmse(task.y[task.test], X[task.test] @ w))
         return errors
 
     def section(self, results: Results) -> Section:
-        """Show the eigenvalues before and after training, and how unequal the weights are."""
+        """Report the eigenvalues before and after training, and how unequal the weights are."""
         measured = Results(
             {key: cell | _measure_weights(self.task, cell) for key, cell in results.items()}
         )
@@ -371,7 +369,7 @@ class SpectralImportance(Experiment):
 
 
 def _measure_weights(task: int, result: Cell) -> Cell:
-    """Return measures of the readout weights, and of their distance from the task frequencies."""
+    """Return measures of the readout weights and of their distances from the task frequencies."""
     spectrum = Spectrum(result["real"], result["pairs"])
     weights = importance(spectrum, result["weights"])
     distance = _distance_to_task(spectrum, task)
@@ -396,6 +394,6 @@ def _contributions(esn: LinearESN, task: MSOSplit) -> Array:
 
 
 def _distance_to_task(spectrum: Spectrum, task: int) -> Array:
-    """Return the distance of each eigenvalue's angle from the nearest frequency of the task."""
+    """Return the distance between the angle of each eigenvalue and the nearest task frequency."""
     angles = np.abs(np.angle(spectrum.values))
     return np.abs(angles[:, None] - np.array(MSO_FREQUENCIES[:task])).min(axis=1)

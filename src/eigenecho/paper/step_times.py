@@ -1,4 +1,4 @@
-"""Durations of generation, of a reservoir step and of a readout step, against N."""
+"""Experiment on the durations of generation, reservoir steps and readout steps against N."""
 
 from __future__ import annotations
 
@@ -40,36 +40,36 @@ RECIPES: dict[str, dict[str, Any]] = {
     "DPG": {"spectrum": "golden", "eigenvectors": False},
 }
 STATES = 1 << 17
-"""Number of units times steps of one timed run: one megabyte of states."""
+"""Number of states (units times steps) in a timed run, which take one megabyte."""
 
 LONG = 10
-"""Calls that take longer than this many times ``seconds`` are not repeated."""
+"""Calls that take longer than ``LONG * seconds`` are not repeated."""
 
 PRODUCTS = 1 << 26
-"""Number of multiplications of one timed run with a matrix."""
+"""Largest number of multiplications in a timed run with a matrix."""
 
 UPPER = 3
-"""Number of sizes used to fit slopes: the largest ones, where overheads matter least."""
+"""Number of largest sizes to which slopes are fitted, because overheads matter least there."""
 
 
 def seconds_per_step(
     reservoir: Reservoir, u: Array, *, least: int = 5, seconds: float = 0.2
 ) -> float:
-    """Return the median duration of a step over repeated scans, on one core.
+    """Return the median duration of a step over repeated scans on one core.
 
-    Threads of BLAS that wait for a busy core can make a dense step look a hundred times slower
-    than it is, so all forms of a reservoir run on one core.
+    All forms of a reservoir use one core, because BLAS threads that wait for a busy core could make
+    a dense step appear a hundred times slower.
 
     Parameters
     ----------
     reservoir : Reservoir
-        Without feedback.
+        A reservoir without feedback.
     u : array (T, D_in)
-        Inputs. Only the first rows are used, few enough for a scan on one thread.
+        Inputs. Only as many rows are used as a scan processes on one thread.
     least : int
-        Smallest number of repeats.
+        Smallest number of repetitions.
     seconds : float
-        Repeat for at least this long.
+        Shortest total duration of the repetitions.
     """
     u = u[: max(1, (MIN_THREADED_STATES - 1) // reservoir.units)]
     drive = reservoir.drive(np.asarray(u, reservoir.dtype), None)
@@ -88,9 +88,9 @@ def _time_calls(
     most: float = np.inf,
     longest: float = np.inf,
 ) -> Array:
-    """Return the durations of repeated calls, without the first, which compiles and warms up.
+    """Return the durations of repeated calls, without the first call, which may compile code.
 
-    If the first call takes more than ``longest`` seconds, there are no others.
+    If the first call takes more than ``longest`` seconds, it is not repeated.
     """
     first = timeit(call, number=1)
     if first > longest:
@@ -103,7 +103,7 @@ def _time_calls(
 
 @dataclass(frozen=True)
 class StepTimes(Experiment):
-    """Step durations. Each cell repeats for ``seconds``, but no more than ``repeats`` times."""
+    """Step durations. Each cell is repeated for ``seconds``, but at most ``repeats`` times."""
 
     name = "timing"
     title = "Step durations"
@@ -117,16 +117,16 @@ class StepTimes(Experiment):
     repeats: int = 1000
 
     def cells(self) -> list[Key]:
-        """Return one key per panel, method and size."""
+        """Return a key for each panel, method and size."""
         return [(*curve, N) for curve in CURVES for N in self.sizes]
 
     def run(self, key: Key) -> Cell:
-        """Return the duration of every repeat, or the median duration of a reservoir step."""
+        """Return the duration of every repetition, or the median duration of a reservoir step."""
         panel, method, N = key
         rng = np.random.default_rng(0)
         if panel == STEP:
             reservoir = self._draw_reservoir(method, N)
-            # The run is long enough to time, and short enough to repeat.
+            # A run must be long enough to be timed, and short enough to be repeated.
             steps = STATES // N
             steps = max(2, steps if method == "Diagonal" else min(steps, PRODUCTS // N**2))
             u = rng.uniform(-1, 1, (steps, 1))
@@ -143,7 +143,7 @@ class StepTimes(Experiment):
         return {"seconds": times / len(states)}
 
     def _draw_reservoir(self, method: str, N: int) -> Reservoir:
-        """Return a reservoir with random weights, whose values do not affect the time of a step."""
+        """Return a reservoir with random weights, which do not affect the duration of a step."""
         if method == "Diagonal":
             return draw(Recipe(units=N, **RECIPES["DPG"]), 1, seed=0).reservoir
         W_in = np.random.default_rng(1).uniform(-1, 1, (1, N))
@@ -152,7 +152,7 @@ class StepTimes(Experiment):
         return Reservoir(csr_matrix(W) if method == "Sparse" else W, W_in)
 
     def section(self, results: Results) -> Section:
-        """Show three panels with fitted slopes, as in the paper."""
+        """Report the durations in three panels with fitted slopes, as in the paper."""
         curves = {
             curve: np.array([np.median(results[(*curve, N)]["seconds"]) for N in self.sizes])
             for curve in CURVES
@@ -247,7 +247,7 @@ class StepTimes(Experiment):
                 ax.plot(self.sizes, curves[panel, method], linestyle="none", **points)
                 slope, constant = fits[panel, method]
                 ax.plot(upper, np.exp(constant) * upper**slope, color=colour, ls=dashes, lw=1.4)
-                # An empty line, for a legend that shows marker and line together.
+                # Draw an empty line, for a legend that shows markers and lines together.
                 ax.plot([], [], ls=dashes, label=f"{method}, $N^{{{slope:.2f}}}$", **points)
             ax.set(xscale="log", yscale="log", xlabel="reservoir size N")
             ax.set_ylabel(f"seconds per {panel}")
@@ -259,7 +259,7 @@ class StepTimes(Experiment):
 
 
 def _explain_exponent(sizes: Sequence[int], dense: Array) -> str:
-    """Explain an exponent of dense steps that is not 2, from their durations in seconds."""
+    """Explain why the exponent of dense steps is not 2, given their durations in seconds."""
     per_product = 1e9 * dense / np.square(sizes)
     first, last = sizes[0], sizes[-1]
     return (

@@ -1,4 +1,4 @@
-"""Input weights applied after the recursion: the paper's theorem, and the case of one input."""
+"""Application of the input weights after the recursion."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import ClassVar
 import numpy as np
 
 from eigenecho.basis import interleave, separate
-from eigenecho.paper.experiment import Cell, Experiment, Key, Results, Section, listed
+from eigenecho.paper.experiment import Cell, Experiment, Key, Results, Section, fit_ridge, listed
 from eigenecho.reservoir import Recipe, Reservoir, draw
 from eigenecho.types import Array
 
 RADII = {"golden": 0.9, "ring": 0.95}
-"""Spectral radius of the paper's spectrum, and of a spectrum with nearly independent states."""
+"""Spectral radius of each spectrum. A ring has nearly independent states."""
 
 EXACT = 1e-12
-"""Largest relative difference of states that count as equal."""
+"""Largest relative difference for which states count as equal."""
 
 SAME_FIT = 1e-8
-"""Largest relative difference between predictions of two least-squares fits that count as equal."""
+"""Largest relative difference for which predictions of two least-squares fits count as equal."""
 
 FITS = {
     "recovered": "predictions, W_out recovered by division",
@@ -28,12 +28,12 @@ FITS = {
     "ridge": "predictions, both fitted with ridge",
     "condition": "for comparison: condition number of R(t)",
 }
-"""Rows of the table about fits with one input."""
+"""Row labels in the table of fits with one input, by name of the difference."""
 
 
 @dataclass(frozen=True)
 class WinAfter(Experiment):
-    """Input weights applied after the recursion; the inputs are white noise."""
+    """Application of the input weights after the recursion, for white-noise inputs."""
 
     name = "win-after"
     title = "Applying the input weights after the recursion"
@@ -47,11 +47,11 @@ class WinAfter(Experiment):
     ridge: float = 1.0
 
     def cells(self) -> list[Key]:
-        """Return one key per spectrum, number of inputs and seed."""
+        """Return a key for each spectrum, number of inputs and seed."""
         return [*product(RADII, self.inputs, range(self.seeds))]
 
     def run(self, key: Key) -> Cell:
-        """Return relative differences of states and, with one input, of predictions."""
+        """Return the relative differences of states and, for one input, of predictions."""
         spectrum, D_in, seed = key
         u = np.random.default_rng(1000 + seed).uniform(-1, 1, (self.steps, D_in))
         recipe = Recipe(self.units, spectrum, sr=RADII[spectrum], eigenvectors=False)
@@ -59,7 +59,7 @@ class WinAfter(Experiment):
         r = _run(reservoir, u)
         n = reservoir.spectrum.real.size
 
-        # R(t): each input drives all modes with weight 1; W_in is applied afterwards.
+        # In R(t), all input weights are 1, and W_in is applied afterwards.
         ones = interleave(np.ones((1, n)), np.ones((1, (self.units - n) // 2), complex))
         unweighted = Reservoir(reservoir.transition, ones)
         R = [_run(unweighted, u[:, [d]]) for d in range(D_in)]
@@ -67,7 +67,7 @@ class WinAfter(Experiment):
         after = sum(W_in[d] * separate(R[d], n) for d in range(D_in))
         differences = {"states": _difference(separate(r, n), after)}
         if D_in == 1:
-            # A nonlinear target, so that no linear network fits it exactly.
+            # No linear network fits a nonlinear target exactly.
             y = np.tanh(np.roll(u[:, 0], 3) + 2 * np.roll(u[:, 0], 7) * u[:, 0])
             rows = slice(self.washout, None)
             differences |= _compare_fits(
@@ -76,7 +76,7 @@ class WinAfter(Experiment):
         return {name: np.array(value) for name, value in differences.items()}
 
     def section(self, results: Results) -> Section:
-        """Show the largest differences over all seeds."""
+        """Report the largest differences over all seeds."""
 
         def largest(name: str, D_in: int) -> dict[str, float]:
             return {s: float(results.stack((s, D_in), name).max()) for s in RADII}
@@ -148,7 +148,7 @@ def _difference(a: Array, b: Array) -> float:
 def _compare_fits(
     ridge: float, r: Array, R: Array, w_in: Array, y: Array, n: int
 ) -> dict[str, float]:
-    """Return differences between predictions from R(t) and from r(t)."""
+    """Return the differences between predictions from R(t) and from r(t)."""
     gamma = np.linalg.lstsq(R, y, rcond=None)[0]
     direct = np.linalg.lstsq(r, y, rcond=None)[0]
 
@@ -156,14 +156,9 @@ def _compare_fits(
     divided = (separate(gamma, n).conj() / separate(w_in, n)).conj()
     recovered = interleave(divided[:n].real, divided[n:])
 
-    def predict_with_ridge(X: Array) -> Array:
-        root = np.sqrt(ridge) * np.eye(X.shape[1])
-        stacked = np.concatenate([X, root]), np.concatenate([y, np.zeros(len(root))])
-        return X @ np.linalg.lstsq(*stacked, rcond=None)[0]
-
     return {
         "recovered": _difference(R @ gamma, r @ recovered),
         "refitted": _difference(R @ gamma, r @ direct),
-        "ridge": _difference(predict_with_ridge(R), predict_with_ridge(r)),
+        "ridge": _difference(R @ fit_ridge(R, y, ridge), r @ fit_ridge(r, y, ridge)),
         "condition": float(np.linalg.cond(R)),
     }
