@@ -328,7 +328,7 @@ def test_feature_count(open_model):
 
 
 def test_columns_of_y():
-    with pytest.raises(ValueError, match=r"y has series with different numbers of columns"):
+    with pytest.raises(ValueError, match="y: got series with different numbers of columns"):
         network().fit([X, X], [X, X[:, :1]])
 
 

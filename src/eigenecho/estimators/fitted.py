@@ -49,7 +49,7 @@ uncertainty of the weights are too narrow by 5% or more."""
 
 @dataclass(frozen=True, eq=False)
 class FittedNetwork:
-    """A trained network with its training results.
+    """Trained network with its training results.
 
     ``final_state`` is the state at the end of the last series. ``flat`` is True if the targets were
     1-D, and ``target`` is their kind, as returned by ``validation.target_kind``. ``drawn`` contains

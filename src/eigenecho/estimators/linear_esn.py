@@ -414,11 +414,12 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
     @takes_tensors(on_device=True)
     def transform(self, X: Any, out: Any = None) -> Any:
-        """Compute the states (T, N) of each series; a single series can write them to ``out``.
+        """Compute the states (T, N) of each series.
 
-        In the eigenbasis, the columns are in the Q layout: real modes, then the real and imaginary
-        parts of each pair. In a cascade, they follow the columns of the dense block. A network with
-        feedback uses its own outputs.
+        The states of a single series can be written to the array ``out``. In the eigenbasis, the
+        columns are in the Q layout: real modes, then the real and imaginary parts of each pair. In
+        a cascade, they follow the columns of the dense block. A network with feedback uses its own
+        outputs.
         """
         check_is_fitted(self)
         reservoir = self.model_.reservoir
@@ -536,7 +537,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         return self
 
     def stream(self, state: State | None = None) -> Stream:
-        """Return a stream that starts from ``state`` (zero by default), O(N) per step.
+        """Return a stream that starts from ``state`` (zero by default) and costs O(N) per step.
 
         ``stream.step(u)`` processes one row, and ``stream.run(rows)`` several rows.
         """
@@ -551,7 +552,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         n_inputs: int | None = None,
         n_outputs: int | None = None,
     ) -> Learner:
-        """Return a stream that is trained by ``learner.step(u, target)``, O(N'²) per step.
+        """Return a stream that is trained by ``learner.step(u, target)``, in O(N'²) per step.
 
         A fitted network continues its training. With ``n_inputs`` and ``n_outputs``, a new network
         starts without training rows. In both cases, ``forgetting=1`` leads to the same readout as
@@ -763,7 +764,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
 
 def _r2(true: Array, guess: Array, weights: Array | None) -> float:
-    """Return the mean R² of columns (T, D), each over the rows that are not NaN."""
+    """Return the mean R² over columns (T, D), ignoring missing targets."""
     observed = ~np.isnan(true)
     if not observed.any(axis=0).all():
         got = Words(f"only NaN {place(column=int(np.argmin(observed.any(axis=0))))}")

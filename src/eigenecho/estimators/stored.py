@@ -73,7 +73,7 @@ class Parameters:
         return cls(plain, given, None if names is None else tuple(map(str, names)))
 
     def restored(self, kind: type, D_in: int | None = None) -> Any:
-        """Return an estimator of class ``kind``, with ``D_in`` features unless it is None."""
+        """Return an estimator of class ``kind``, with ``D_in`` features if that is not None."""
         names = set(signature(kind).parameters)
         if self.plain.keys() != names:
             raise bad_argument("params", self.plain, f"the parameters {sorted(names)}")

@@ -91,7 +91,8 @@ def check_outputs(
     series = _read(items, container, name, dtype, **gaps)
     columns = {s.shape[1] for s in series}
     if len(columns) > 1:
-        raise ValueError(f"{name} has series with different numbers of columns: {sorted(columns)}.")
+        got = Words(f"series with different numbers of columns, {sorted(columns)}")
+        raise bad_argument(name, got, "the same columns in all series")
     if D is not None and columns != {D}:
         expected = f"{counted(D, 'column')}, as passed to fit"
         raise bad_argument(name, Words(counted(series[0].shape[1], "column")), expected)
@@ -299,7 +300,7 @@ def warn_if_single_rows(lengths: Sequence[int], name: str = "X") -> None:
 
 
 def target_kind(inputs: Sequence[Array], outputs: Sequence[Array]) -> str | None:
-    """Return the relation of the targets to the first D_out input columns.
+    """Return the kind of the targets, relative to the first D_out input columns.
 
         "next": y(t) = u(t+1),   "same": y(t) = u(t),   "other": neither
 

@@ -40,7 +40,7 @@ BESIDE = ("unique_id", "cutoff", "step", "ds", "y", "lower", "upper")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Backtest:
-    """Forecasts of a forecaster and of naive baselines from past origins.
+    """Forecasts from past origins by a forecaster and by naive baselines.
 
     Attributes
     ----------
@@ -120,12 +120,12 @@ class Backtest:
 
     @cached_property
     def by_series(self) -> Any:
-        """Summary for each series, with rows for each unique_id and method."""
+        """Summary for each series, indexed by unique_id and method."""
         return self._scores("unique_id")
 
     @cached_property
     def by_step(self) -> Any:
-        """Summary for each step ahead, with rows for each step and method."""
+        """Summary for each step ahead, indexed by step and method."""
         return self._scores("step")
 
     def _scores(self, by: str | None = None) -> Any:
@@ -236,7 +236,7 @@ def headline(tested: Backtest) -> str:
 
 
 def table(tested: Backtest) -> Any:
-    """Return a DataFrame of formatted errors, best method first, with ▸ at the lowest errors."""
+    """Return a DataFrame of formatted errors, best method first, with ▸ before the lowest."""
     import pandas
 
     summary = tested.summary.sort_values(tested.measure, kind="stable")

@@ -89,7 +89,7 @@ def learn_effects(
     periods: Sequence[float],
     logarithms: Sequence[bool],
 ) -> Effects:
-    """Estimate the effects of columns and the calendar from the rows of series before their stops.
+    """Estimate the effects of columns and the calendar from rows of each series before its stop.
 
     Constant series are excluded, unless all series are constant.
     """
@@ -114,7 +114,7 @@ def learn_effects(
 
 
 class _Series(NamedTuple):
-    """Values (T,) in units, features (T, F), and a mask of observed values."""
+    """Values (T,) in the unit of the series, features (T, F), and a mask of observed values."""
 
     z: Array
     known: Array
@@ -155,7 +155,7 @@ def _learn(
 
 
 def _one_step_weights(filter: Filter, rest: Sequence[Array], series: Sequence[_Series]) -> Array:
-    """Return one-step weights (N,) of series without effects."""
+    """Return the one-step weights (N,) for series from which the effects were removed."""
 
     def parts() -> Iterable[_Regression]:
         for z, s in zip(rest, series, strict=True):

@@ -1,4 +1,4 @@
-"""Training of a forecaster, and the fitted forecaster, which forecasts from any row."""
+"""Training of a forecaster, and forecasts from any row by the fitted forecaster."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ class FittedForecaster:
 
     @cached_property
     def _relative_step(self) -> float:
-        """Median ratio of unit to mean absolute value, over the series that are not constant."""
+        """Median of unit / mean |y| over the series that are not constant."""
         series = zip(self.measures.units, self.panel.histories, strict=True)
         steps = [unit / np.nanmean(np.abs(h.values)) for unit, h in series if unit]
         return float(np.median(steps)) if steps else STEP
@@ -360,7 +360,7 @@ class FittedForecaster:
         return replace(updated, effects=learned, ensemble=ensemble)
 
     def warn_if_untrained(self, which: str = "") -> None:
-        """Warn, once for all series, if no candidate was trained for these forecasts."""
+        """Issue one warning for all series if no candidate was trained."""
         if not self.is_untrained:
             return
         horizon, rows = self.config.horizon, [len(h) - h.start for h in self.panel.histories]
@@ -407,7 +407,7 @@ def clip_at_zero(results: Array, values: Array, rows: Array) -> Array:
 
 
 def warn_zero_width(count: int, total: int, what: str) -> None:
-    """Warn, once for all series or forecasts, that intervals have width 0."""
+    """Issue one warning for all series or forecasts whose intervals have width 0."""
     if count:
         warn(
             f"Prediction intervals have width 0 for {count} of {total} {what}, because the series "

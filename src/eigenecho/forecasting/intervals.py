@@ -145,7 +145,7 @@ class Bands:
         return replace(self, means=means, sizes=sizes)
 
     def of_series(self, number: int | None) -> Bands:
-        """Return the bands of one series, or of all series if its scale is unknown."""
+        """Return the bands of one series, or of all series if the error scale is unknown."""
         if number is None or not self.sizes.size or np.isnan(self.sizes[number]):
             return self
         return replace(self, growth=self.growth * self.sizes[number], ratios=self.scaled)
@@ -188,7 +188,10 @@ class Bands:
 def _errors(
     forecasts: Sequence[Array], truths: Sequence[Array], units: Sequence[float], relative: bool
 ) -> tuple[list[Array], list[Array]]:
-    """Return absolute errors in units of the series, then errors of logarithms if ``relative``."""
+    """Return the absolute errors of each series in its unit, and the errors for the bands.
+
+    The errors for the bands are absolute errors of logarithms if ``relative`` is True.
+    """
     absolute, errors = [], []
     for forecast, truth, unit in zip(forecasts, truths, units, strict=True):
         absolute.append(np.abs(forecast - truth) / (unit or 1.0))
@@ -209,15 +212,14 @@ def _mix(squares: Array, blocks: float) -> Array:
 
 def _column_means(squares: Array) -> Array:
     """Return the mean of each column, ignoring NaN. A column of NaN repeats the previous mean."""
-    there = ~np.isnan(squares)
-    counts = there.sum(axis=0)
-    means = np.where(there, squares, 0.0).sum(axis=0) / np.maximum(counts, 1)
+    counts = np.count_nonzero(~np.isnan(squares), axis=0)
+    means = np.nansum(squares, axis=0) / np.maximum(counts, 1)
     last = np.maximum.accumulate(np.where(counts > 0, np.arange(len(means)), 0))
     return means[last]
 
 
 def _smooth(sizes: Array) -> Array:
-    """Return sizes (H,) that decrease less from step to step, and are never 0."""
+    """Average sizes (H,) with their running maximum, and replace zeros by small numbers."""
     grown = np.maximum.accumulate(sizes)
     smooth = (sizes + grown) / 2
     return np.maximum(smooth, max(float(smooth.max(initial=0.0)) * 1e-9, np.finfo(float).tiny))

@@ -129,7 +129,7 @@ def weighted_steps(z: Array) -> Array:
 
 
 class _View(NamedTuple):
-    """Values or logarithms of a series, without effects of known columns and seasonal profile.
+    """Values or logarithms of a series, without its seasonal profile and known effects.
 
     Attributes
     ----------
@@ -148,7 +148,7 @@ class _View(NamedTuple):
     x: Array
 
     @classmethod
-    def of(cls, signal: Signal, removed: RemovedEffects, rows: int, season: int = 1) -> _View:
+    def of(cls, signal: Signal, removed: RemovedEffects, rows: int, season: int) -> _View:
         """Return a view, whose seasonal profile is estimated from the first ``rows`` rows."""
         z = signal.without(removed)
         profile = seasonal_profile(z[:rows], season)
@@ -156,7 +156,7 @@ class _View(NamedTuple):
         return cls(signal, removed, profile, z, weighted_steps(z))
 
     def forecast(self, W: Array, origins: Array, steps: Array) -> Array:
-        """Return forecasts (…, O, S) at the given steps ahead, by weights (…, N, S)."""
+        """Return forecasts (…, O, S) for the given steps ahead, using weights (…, N, S)."""
         rows = origins[:, None] + steps
         ahead = self.z[origins, None] + self.x[origins] @ W + self.profile[rows % len(self.profile)]
         if self.removed in self.signal.shifts:
@@ -256,7 +256,7 @@ class Mixture(NamedTuple):
 
 
 def _ahead(signal: Signal, z: Array, rows: int, origins: Array, steps: Array) -> Array:
-    """Return the observed values (O, S) after the origins, with NaN after ``rows`` rows."""
+    """Return the values (O, S) after the origins; NaN if missing or after the first rows."""
     truth = np.append(np.where(signal.observed[:rows], z[:rows], np.nan), np.nan)
     return truth[np.minimum(origins[:, None] + steps, rows)]
 

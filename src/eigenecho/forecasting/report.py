@@ -1,4 +1,4 @@
-"""An HTML page about a forecast: forecasts, expected errors, backtest and selected candidates."""
+"""Reports as HTML pages, with forecasts, expected errors, a backtest and the candidates."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def contents(
     interval: float | None,
     backtest: Backtest | None,
 ) -> dict[str, Any]:
-    """Return the template variables, except the code that reproduces the forecasts (H,).
+    """Return the variables of the template for the given forecasts (H,) of each series.
 
     Series with large expected errors come first. Without an ``interval``, the page contains no
     prediction intervals.

@@ -208,7 +208,7 @@ def _validation_data(signals: Sequence[Signal], config: ForecastConfig) -> Valid
 
 
 def _logarithms(signals: Sequence[Signal]) -> tuple[bool, ...]:
-    """Return (False, True), for values and logarithms, if most series have both; else (False,)."""
+    """Return the values of ``logarithm`` to compare: both if most series have logarithms."""
     count = sum(signal.has_logarithms for signal in signals)
     return (False, True) if 2 * count > len(signals) else (False,)
 
@@ -240,7 +240,7 @@ def candidate_views(data: ValidationData, rows: int, config: ForecastConfig) -> 
 
 
 def variants(view: View, rows: int, config: ForecastConfig, series: int) -> list[View]:
-    """Return variants of a view: without slow modes, and with series divided by deviations."""
+    """Return variants of a view: one without slow modes, and one that scales by deviations."""
     found = []
     if config.spectrum is None:
         seasons = () if view.removed.calendar else config.seasons
@@ -339,7 +339,7 @@ def _forecasts_by_pull(data: ValidationData, candidate: Candidate) -> list[list[
 
 
 def _bands_of_prior(signals: Sequence[Signal], config: ForecastConfig) -> Bands | None:
-    """Return the distribution of errors of the prior, for use if no candidate was selected."""
+    """Return the error distribution of the prior, which is used if no candidate is selected."""
     moving = [i for i, s in enumerate(signals) if not s.is_constant and len(s) > FIRST + 1][:SERIES]
     if not moving:  # constant series give no information about errors
         return None
@@ -353,7 +353,7 @@ def _bands_of_prior(signals: Sequence[Signal], config: ForecastConfig) -> Bands 
 def _bands(
     data: ValidationData, candidates: Sequence[Candidate], forecasts: Sequence[Array], series: int
 ) -> Bands | None:
-    """Return the distribution of validation errors; None if no validation row was observed."""
+    """Return the distribution of validation errors; None if all validation rows are missing."""
     if all(np.isnan(truth).all() for truth in data.truths):
         return None
     logarithms = sum(candidate.view.logarithm for candidate in candidates)

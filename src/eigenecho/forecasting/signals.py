@@ -1,4 +1,4 @@
-"""Series as used by models: with imputed values, a unit, and columns of X as features."""
+"""Signals: series with imputed values and a unit, and columns of X as features."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Signal:
 
     @cached_property
     def logarithms(self) -> Array:
-        """Logarithms (T,) of the values plus the offset, or the values if there are none."""
+        """Logarithms (T,) of values + offset, or the values if ``has_logarithms`` is False."""
         return logarithms(self.values + self.offset) if self.has_logarithms else self.values
 
     def without(self, removed: RemovedEffects) -> Array:
@@ -274,7 +274,7 @@ class Measures:
         return signals
 
     def scaled(self, panel: Panel, unscaled: Sequence[Signal], series: int, stop: int) -> Signal:
-        """Return one signal with past columns, and with a unit from its rows before ``stop``."""
+        """Return one signal with past columns and a unit, computed from rows before ``stop``."""
         signal = self.in_unit(unscaled[series], panel.histories[series].name, stop)
         step = mean_step(signal.logarithms[: max(stop - signal.start, 1)])
         growth = step or signal.unit / (abs(float(signal.values[0])) or signal.unit)
@@ -297,7 +297,7 @@ class Measures:
         return replace(signal, past=beside - beside[:1])
 
     def in_unit(self, signal: Signal, name: Hashable | None, stop: int) -> Signal:
-        """Return a signal with the unit of its rows before row ``stop`` of the panel."""
+        """Return a signal with a unit, computed from the rows before row ``stop`` of the panel."""
         number = self.numbers.get(name)
         default = self.median_unit if number is None else float(self.units[number])
         return signal.with_unit(max(stop - signal.start, 0), default)
@@ -312,7 +312,6 @@ def _since_first(past: Array) -> Array:
 def _column_steps(past: Sequence[Array]) -> Array:
     """Return the root mean square step of each column over all series; 1 for constant columns."""
     squares = np.concatenate([np.diff(columns, axis=0) ** 2 for columns in past])
-    there = ~np.isnan(squares)
-    total = np.where(there, squares, 0.0).sum(axis=0)
-    size = np.sqrt(total / np.maximum(there.sum(axis=0), 1))
+    counts = np.count_nonzero(~np.isnan(squares), axis=0)
+    size = np.sqrt(np.nansum(squares, axis=0) / np.maximum(counts, 1))
     return np.where(size > 0, size, 1.0)
