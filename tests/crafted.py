@@ -521,7 +521,7 @@ def use_esn(esn):
     use_stream(esn.stream(esn.final_state_))
     if esn._fitted.evidence is not None and esn.ridge_ > 0:
         words = "the normal equations positive definite"  # a fit with too small a ridge also fails
-        others = "one finite number > 0", UNAVAILABLE
+        others = "a single finite number > 0", UNAVAILABLE
         made = allowed(lambda: esn.learner(esn.final_state_), words, *others)
         if made is not None:
             use_learner(made)

@@ -74,7 +74,7 @@ def test_learner_uses_the_selected_ridge():
     learner.step(U[0], Y[0])
     more = network(esn.ridge_).fit(U, Y).partial_fit(U[:1], Y[:1], initial_state=esn.final_state_)
     np.testing.assert_allclose(learner.model.W_out, more.W_out_, rtol=1e-6, atol=1e-9)
-    with pytest.raises(ValueError, match=r"ridge='auto'.*one finite number > 0"):
+    with pytest.raises(ValueError, match=r"ridge='auto'.*a single finite number > 0"):
         network().learner(n_inputs=1, n_outputs=1)
 
 

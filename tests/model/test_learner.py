@@ -421,7 +421,7 @@ def test_overflow_changes_nothing(last, scale):
         (lambda: fresh("slow"), "forgetting='slow'"),
         (lambda: fresh(np.nan), "forgetting=nan"),
         (lambda: fresh(ridge=0.0), "ridge=0.0.*keeps the weights bounded"),
-        (lambda: fresh(ridge=[1.0, 2.0]), r"ridge=\[1.0, 2.0\].*one finite number"),
+        (lambda: fresh(ridge=[1.0, 2.0]), r"ridge=\[1.0, 2.0\].*a single finite number"),
         (lambda: fresh(standardize=True), "standardize=True.*Fit it on the first rows"),
         (lambda: fresh(sr=-1.0), "sr=-1.0"),
         (lambda: network().learner(n_inputs=2), "n_outputs=None"),

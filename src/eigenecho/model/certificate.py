@@ -106,7 +106,7 @@ class Certificate:
         return f"{self.seconds_after / self.seconds_before:.1f} times slower"
 
     def __str__(self) -> str:
-        kept = "  (W stays in its own basis)" if self.form in ("sparse", "dense") else ""
+        kept = "  (no change of basis)" if self.form in ("sparse", "dense") else ""
         difference, error = "none: W is unchanged", "not measured"
         if not self.kept:
             difference = f"{self.difference:.2e}  of the largest output, {self.steps} steps"

@@ -72,7 +72,8 @@ def probe(model: LinearModel, steps: int | None = None) -> tuple[Array, Array | 
     """
     if steps is None:
         if model.certificate is None:
-            raise bad_argument("model", model, "a converted network", "Pass steps= for others.")
+            expected = "a converted network, unless steps is given"
+            raise bad_argument("model", model, expected)
         steps = model.certificate.steps
     u = np.random.default_rng(0).uniform(-1, 1, (steps, model.D_in))
     if not model.closed:

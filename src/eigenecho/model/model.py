@@ -68,10 +68,11 @@ class LinearModel:
     Parameters
     ----------
     reservoir : Reservoir
+        Reservoir, including its input weights.
     W_out : array (N', D_out)
         Readout weights of [1, y(t−1), r], where the first two parts are optional.
     readout_bias, output_to_readout : bool
-        True if W_out has a row for the constant, and rows for y(t−1).
+        True if W_out has a row for the constant, and if it has rows for y(t−1).
     basis : Basis, optional
         Eigenbasis of the reservoir. None if it is unknown, or if states are in the neuron basis.
     inputs, outputs : Scaling, optional

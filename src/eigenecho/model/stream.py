@@ -31,6 +31,7 @@ class Stream(OnlineRun):
     Parameters
     ----------
     model : LinearModel
+        Network that computes the outputs.
     state : State, optional
         Initial state, zero by default.
     feature_names, output_names : list of str, optional

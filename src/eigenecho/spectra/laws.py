@@ -30,7 +30,7 @@ def law(name: str, *, also: tuple[str, ...] = ()) -> Law:
     name : str
         One of ``LAWS``.
     also : tuple of str
-        Further valid names that the error message lists.
+        Further valid names, which are listed in the error message.
 
     See Also
     --------
@@ -58,7 +58,8 @@ def joined(
 
     Parameters
     ----------
-    *parts : Spectrum, or law by its name or as a callable ``(n, sr=, seed=) -> Spectrum``
+    *parts : Spectrum, str or callable
+        Eigenvalues, names of laws, or laws ``(n, sr=, seed=) -> Spectrum``.
     share : list of floats, optional
         Shares of the drawn units, one number > 0 per law; equal by default. Each law draws at least
         one unit.

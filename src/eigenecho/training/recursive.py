@@ -162,7 +162,7 @@ def check_rates(ridge: Any, forgetting: Any) -> None:
     """Raise unless the ridge and the forgetting factor are valid."""
     if not is_finite_number(ridge) or ridge <= 0:
         remedy = "The ridge keeps the weights bounded before enough rows are learned."
-        raise bad_argument("ridge", ridge, "one finite number > 0", remedy)
+        raise bad_argument("ridge", ridge, "a single finite number > 0", remedy)
     if not is_finite_number(forgetting) or not 0 < forgetting <= 1:
         raise bad_argument(
             "forgetting", forgetting, "a number in (0, 1]", "Use 1 to keep all rows."
