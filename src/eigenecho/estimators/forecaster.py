@@ -79,16 +79,17 @@ class Forecaster(BaseEstimator):
     refit : bool
         Train on the validation rows too, after the selection.
     spectrum : Spectrum, optional
-        Spectrum to use instead of those derived from the seasons.
+        Spectrum that replaces the candidate spectra.
     level : float, optional
         Time constant, in rows, of the running mean that is subtracted from the input of the
         reservoir and added to forecasts. 0 subtracts the last value, so that the input is the
-        change between rows. By default 0, and selected by validation for long series.
+        change between rows. The default is 0 for short series; for long series, the level is
+        selected on the validation split.
     prior : "auto", None or a fitted Forecaster
-        Readouts for short series, in addition to simple methods such as the drift; they are
-        adapted to the rows of each series. "auto" uses readouts trained on synthetic series, a
-        forecaster uses those of its own series, and None uses simple methods only. The prior has no
-        effect on series of more than 500 rows.
+        Readouts for short series, which are used in addition to simple methods such as the drift,
+        and adapted to the rows of each series. "auto" uses readouts trained on synthetic series, a
+        fitted forecaster provides readouts trained on its series, and None uses simple methods
+        only. The prior has no effect on series of more than 500 rows.
     id, time, target : str
         Names of the columns of a long frame. ``time`` is also the time column of a wide polars or
         PyArrow frame, where it may be omitted if there is only one column of dates.
@@ -217,8 +218,8 @@ class Forecaster(BaseEstimator):
         X : same types as in ``fit``, optional
             Known columns at the rows to forecast.
         context : same types as ``y`` in ``fit``, optional
-            Series to forecast instead of the training series. They may be other series, and each
-            one is scaled by its own unit.
+            Series to forecast instead of the training series. They may be other series, and are
+            scaled separately.
         context_X : same types as ``X`` in ``fit``, optional
             Additional columns at the rows of the context.
         interval : float in (0, 1) or list of floats, optional

@@ -454,8 +454,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     ) -> Any:
         """Forecast the series by using each output as the next input.
 
-        The model must have been fitted to predict the next row of its own input. Other targets
-        lead to a warning, or to an error if they were equal to the inputs.
+        The model must have been fitted to predict the next row of its input. Other targets lead to
+        a warning, or to an error if they were equal to the inputs.
 
         Parameters
         ----------

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 OURS = "forecast"
-"""Column with the forecasts of the forecaster."""
+"""Name of the column with the forecasts of the forecaster."""
 
 MEASURES = ("mae", "rmse", "mase", "smape", "coverage", "interval_score")
 """Columns of a DataFrame of scores. Baselines have only the first four."""

@@ -47,7 +47,7 @@ class Baseline:
         )
 
     def forecast(self, y: Array, level: Array, rows: Array, horizon: int) -> Array:
-        """Return forecasts (len(rows), H) after rows of a series (T,) with levels (T,)."""
+        """Return forecasts (O, H) from the given rows (O,) of a series (T,) with levels (T,)."""
         steps = np.arange(1, horizon + 1)
         if self.kind == "level":
             return np.repeat(level[rows, None], horizon, axis=1)
@@ -97,7 +97,7 @@ def naive(baseline: Baseline, values: Array, horizon: int) -> Array:
 
 
 def naive_error(values: Array, season: int) -> float:
-    """Return the mean absolute change over a season, the error of a naive forecast.
+    """Return the mean absolute change over a season, which is the error of a naive forecast.
 
         mean |y(t) − y(t − season)|
 

@@ -50,7 +50,7 @@ PULLS = tuple(Pull(ridge, share) for share in (1.0, 0.5) for ridge in (3000.0, 3
 """Candidate pulls for series with separate weights."""
 
 Run = Callable[[str, Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
-"""Function of a stage, a function and a sequence of arguments, which yields results in order."""
+"""Function run(stage, function, items) that yields function(item) for each item, in order."""
 
 TRIMMED = 0.2
 """Fraction of the forecasts that is trimmed at each end."""
@@ -196,7 +196,7 @@ class Ensemble:
 
 
 def trimmed_mean(forecasts: Sequence[Array]) -> Array:
-    """Return the trimmed mean over forecasts, in which numbers that are not finite are extremes."""
+    """Return the trimmed mean of forecasts, treating non-finite numbers as extremes."""
     ordered = np.sort(np.stack(forecasts), axis=0)  # NaN is sorted last
     cut = int(TRIMMED * len(ordered))
     inner = ordered[cut : len(ordered) - cut]
@@ -260,7 +260,10 @@ def _without_constant(gram: Gram) -> Gram:
 
 
 def _solve_near(gram: Gram, shared: Array, pull: float) -> Array:
-    """Return weights near the shared weights, with the same constant, which is mostly noise."""
+    """Return weights that are shrunk towards the shared weights.
+
+    The shared constant is kept, because its estimate from one series is mostly noise.
+    """
     G = gram.XtX[1:, 1:]
     residual = gram.XtY[1:] - gram.XtX[1:] @ shared
     factor = cho_factor(G + pull * np.eye(len(G)))

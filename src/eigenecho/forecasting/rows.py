@@ -1,4 +1,4 @@
-"""Rows of one series for a view, sums over the rows, and forecasts from them."""
+"""Rows of one series for a view, with the sums and forecasts that are computed from them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from eigenecho.rows import BlockRows
 from eigenecho.types import Array
 
 CHUNK = 1 << 21
-"""Number of targets in memory at a time."""
+"""Maximum number of targets in memory at a time."""
 
 LONG = 1000
 """Number of rows from which the recurrence is faster than products of rows."""
@@ -200,9 +200,10 @@ class ViewRows:
 
 
 def recurrent_squares(filter: Filter, rows: BlockRows, first: int, last: int) -> Array | None:
-    """Return Σ x(t)ᵀ x(t) over first ≤ t < last, (N', N'), in O(T N + N²): see ``Moments``.
+    """Return Σ x(t)ᵀ x(t) over first ≤ t < last, (N', N'), in O(T N + N²) operations.
 
-    The result is None if modes hardly decay or if there are few rows.
+    ``Moments`` explains the method. The result is None if modes hardly decay or if there are few
+    rows.
     """
     radius = filter.spectrum.radius
     if last - first < LONG or radius >= 1 or 1 - radius**2 < LEAST_FADE:

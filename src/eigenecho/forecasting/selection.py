@@ -67,7 +67,7 @@ FADING, PRIOR_ROWS = 100, 500
 """Numbers of rows above which the weight of the prior decreases, and above which it is 0."""
 
 WORK = 3e8
-"""Maximum number of states computed in the final training if it uses over ``FEWEST`` views."""
+"""Maximum number of states computed in the final training if it uses more than ``FEWEST`` views."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class ForecastConfig:
     validation : int or None
         Number of validation rows at the end of each series; by default, a fraction of all rows.
     spectrum : Spectrum or None
-        Spectrum to use instead of those derived from the seasons.
+        Spectrum that replaces the candidate spectra.
     level : float or None
         Time constant of the level, in rows. By default, it is selected on the validation split.
     multivariate : bool

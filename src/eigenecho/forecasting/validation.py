@@ -78,7 +78,7 @@ class Plan:
 
 
 def fewest(horizon: int) -> int:
-    """Return the minimum number of rows of a series with a validation split."""
+    """Return the minimum number of rows that a validation split requires."""
     return 2 * horizon + LEAST
 
 
@@ -178,7 +178,7 @@ class ValidationData:
     def score(
         self, view: View, baselines: Sequence[Baseline], strategy: str
     ) -> list[ScoredCandidate]:
-        """Train and score all candidates of a view, direct ones with their best ridge."""
+        """Train and score all candidates of a view, with the best ridge for direct readouts."""
         rows = [ViewRows.of(view, signal) for signal in self.signals]
         sums = self.sums(rows, baselines)
         # Series share weights unless the view trains each series on its own rows.

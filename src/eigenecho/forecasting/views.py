@@ -1,4 +1,4 @@
-"""Views of a series: filters with their inputs, which are values or logarithms, and columns."""
+"""Views of a series, which combine filters with the inputs to which they are applied."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class Filter:
 
 
 def steps_so_far(y: Array) -> Array:
-    """Return the root mean square of the steps up to each row, (T,), which is 0 at the first."""
+    """Return the root mean square step up to each row, (T,), which is 0 in the first row."""
     steps = np.diff(y, prepend=y[0])
     return np.sqrt(np.cumsum(steps**2) / np.maximum(np.arange(len(y)), 1))
 
@@ -136,7 +136,7 @@ def check_growth(spectrum: Spectrum, rows: int, name: str = "spectrum") -> None:
 
 @dataclass(frozen=True)
 class View:
-    """Filter with its inputs.
+    """Filter with the inputs to which it is applied.
 
     Parameters
     ----------
