@@ -174,22 +174,22 @@ def test_labels_keep_their_type(label):
 
 @pytest.mark.parametrize("label", ["\0t", pd.Interval(0, 1), b"bytes", object()])
 def test_labels_that_cannot_be_stored(label):
-    with pytest.raises(ValueError, match="which files can store"):
+    with pytest.raises(ValueError, match="that can be stored"):
         pack(Point(0.0, label))
 
 
 def test_missing_and_extra_fields_are_named():
     arrays, values = through_json(everything())
     for name in arrays:
-        with pytest.raises(ValueError, match=f"the array '{name}' is missing"):
+        with pytest.raises(ValueError, match=f"The array '{name}' is missing"):
             unpack(Everything, {key: arrays[key] for key in arrays if key != name}, values)
     for name in values:
         with pytest.raises(ValueError, match=f"'{name}' is missing"):
             unpack(Everything, arrays, {key: values[key] for key in values if key != name})
-    with pytest.raises(ValueError, match="unknown entries: more"):
+    with pytest.raises(ValueError, match="Unknown entries: more"):
         unpack(Everything, arrays | {"more": np.ones(1)}, values)
     values["shape"]["more"] = 1
-    with pytest.raises(ValueError, match=r"unknown entries: shape\.more"):
+    with pytest.raises(ValueError, match=r"Unknown entries: shape\.more"):
         unpack(Everything, arrays, values)
 
 

@@ -96,7 +96,7 @@ def test_series_may_have_no_rows_or_columns():
         (np.ones((5, 3)), "2 columns"),
         ([ONE, np.ones((5, 3))], "2 columns"),
         ([ONE, np.ones(5)], "2-D"),
-        (scipy.sparse.eye(2), r"X is sparse.*dense.*X\.toarray\(\)"),
+        (scipy.sparse.eye(2), r"X: got a sparse matrix.*dense.*X\.toarray\(\)"),
     ],
 )
 def test_invalid_series(X, message):

@@ -574,14 +574,16 @@ def test_file_of_another_kind(tmp_path, content):
 
 def test_missing_file(tmp_path):
     for path in (tmp_path / "nothing", tmp_path):
-        with pytest.raises(FileNotFoundError, match="no model file at") as caught:
+        with pytest.raises(FileNotFoundError, match="Cannot load") as caught:
             ee.load(path)
         assert str(caught.value).endswith("it is a folder.") == (path == tmp_path)
 
 
 @pytest.mark.parametrize("path", [3, None, b"model", ["model"]])
 def test_invalid_path(path):
-    with pytest.raises(ValueError, match=r"path.* expected the path of a file that save\(\) wrote"):
+    with pytest.raises(
+        ValueError, match=r"path.* expected the path of a file that was written by save\(\)"
+    ):
         ee.load(path)
 
 
@@ -617,14 +619,14 @@ def test_rewritten_file_still_loads(saved, again):
 @pytest.mark.parametrize("format", [0, 1, 3, 99, "2", None])
 def test_another_format(saved, format):
     rewritten(saved, lambda header, tensors: header.update(format=format))
-    with pytest.raises(StorageError, match=rf"has format {format}, .*reads format 2: fit and save"):
+    with pytest.raises(StorageError, match=rf"has format {format}, .*reads format 2. Fit and save"):
         ee.load(saved)
 
 
 def test_unknown_kind(saved):
     _, tensors, values = storage.read(saved)
     storage.write(saved, "Transformer", tensors, values)
-    with pytest.raises(StorageError, match="holds a 'Transformer', which this version does not"):
+    with pytest.raises(StorageError, match="contains an object of unknown kind 'Transformer'"):
         ee.load(saved)
 
 
@@ -952,7 +954,7 @@ def test_numbers_beyond_single_precision(name, value, tmp_path):
 
 def test_missing_folder(tmp_path):
     esn = LinearESN(20, seed=0).fit(X, Y)
-    with pytest.raises(FileNotFoundError, match=r"cannot write .*there is no folder .*nowhere"):
+    with pytest.raises(FileNotFoundError, match=r"Cannot write .*there is no folder .*nowhere"):
         esn.save(tmp_path / "nowhere" / "model")
 
 

@@ -12,39 +12,38 @@ from eigenecho.checks import check_known
 from eigenecho.errors import Words, bad_argument
 
 TABLE_ATTRIBUTES = ("columns", "schema", "iloc", "__dataframe__")
-"""Attributes that the tables of any library have, and arrays do not."""
+"""Attributes by which tables of any library are distinguished from arrays."""
 LIBRARIES = ("polars", "pyarrow", "modin", "cudf")
-KINDS = "arrays, DataFrames of pandas or polars, or Tables of PyArrow"
+KINDS = "an array, a DataFrame of pandas or polars, or a Table of PyArrow"
 INTEGERS = tuple(f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64))
 RESTORED_TYPES = (*INTEGERS, "Float32", "Boolean", "Date", "Categorical", "Enum")
-"""Types of ids and times in narwhals that pandas lacks or changes, and that are restored in
-results."""
+"""Narwhals types of ids and times that pandas does not keep, and that are restored in results."""
 
 
 def import_pandas() -> Any:
-    """Return pandas, or raise an ImportError that explains why it is needed."""
+    """Import pandas, or raise an ImportError that explains why it is required."""
     try:
         import pandas
     except ImportError as error:
         raise ImportError(
-            "pandas is required for DataFrames, also for those of polars and PyArrow: "
-            "pip install pandas, or pass NumPy arrays."
+            "DataFrames, including those of polars and PyArrow, require pandas, which is not "
+            "installed. Install it with: pip install pandas. Or pass NumPy arrays."
         ) from error
     return pandas
 
 
 @dataclass(frozen=True)
 class FrameFormat:
-    """The library of a frame other than a pandas frame, and the types of its ids and times.
+    """The library of a non-pandas frame, and the types of its ids and times.
 
     Attributes
     ----------
     library : str
-        The name in narwhals, such as "polars" or "pyarrow".
+        The name of the library in narwhals, such as "polars" or "pyarrow".
     id_type, time_type : str or None
-        One of ``RESTORED_TYPES``, or None for a type that pandas keeps.
+        One of ``RESTORED_TYPES``, or None for types that pandas keeps.
     zone : str or None
-        The time zone.
+        The time zone of the times.
     categories : tuple of str
         The categories of ids of type "Enum".
     """
@@ -57,9 +56,9 @@ class FrameFormat:
 
     @classmethod
     def of(cls, frame: Any, id: Hashable, time: Hashable) -> FrameFormat | None:
-        """Return the format of a frame of narwhals with these columns of ids and times.
+        """Return the format of a narwhals frame, given its columns of ids and times.
 
-        The result is None for pandas frames.
+        If ``frame`` is None, which stands for pandas, the result is None.
         """
         if frame is None:
             return None
@@ -73,7 +72,7 @@ class FrameFormat:
         return cls(frame.implementation.value, id_type, time_type, zone, categories)
 
     def check(self) -> None:
-        """Raise if a file contains an unknown library, type or time zone."""
+        """Raise an error if a file contains an unknown library, type or time zone."""
         check_known(self.library, "library", LIBRARIES)
         for dtype in (self.id_type, self.time_type):
             if dtype is not None:
@@ -82,10 +81,10 @@ class FrameFormat:
             import_pandas().Timestamp(0, tz=self.zone)
 
     def write(self, frame: Any, id: Hashable, times: Sequence[Hashable]) -> Any:
-        """Return a pandas frame in this library.
+        """Convert a pandas frame to this library.
 
-        An index with a name becomes the first column, and levels of columns are joined by "_".
-        ``id`` and ``times`` are the columns of ids and times.
+        A named index becomes the first column, and the levels of column names are joined by "_".
+        ``id`` and ``times`` are the columns of ids and times, whose types are restored.
         """
         import narwhals as nw
 
@@ -95,7 +94,9 @@ class FrameFormat:
         labels = [label if isinstance(label, tuple) else (label,) for label in frame.columns]
         names = ["_".join(filter(None, label)) for label in labels]
         if len(set(names)) < len(names):
-            raise ValueError(f"The columns of the result are not unique: {names}. Rename a series.")
+            raise ValueError(
+                f"The columns of the result are not unique: {names}. Rename one of the series."
+            )
         columns = {}
         for i, name in enumerate(names):
             column, dtype = frame.iloc[:, i], self.id_type if name == id else None
@@ -117,7 +118,7 @@ class FrameFormat:
 
 
 def _fits(column: Any, dtype: str) -> bool:
-    """Return False for numbers beyond an integer type, and for categories that are not text."""
+    """Return True if the values of a column can be converted to a type of ``RESTORED_TYPES``."""
     if dtype in INTEGERS:
         limits = np.iinfo(dtype.lower())
         return bool(limits.min <= column.min() and column.max() <= limits.max)
@@ -125,31 +126,33 @@ def _fits(column: Any, dtype: str) -> bool:
 
 
 def is_table(value: Any) -> bool:
-    """Return True for a table of any library other than pandas."""
+    """Return True if a value is a table of a library other than pandas."""
     libraries = {base.__module__.partition(".")[0] for base in type(value).__mro__}
     has_attribute = any(hasattr(type(value), attribute) for attribute in TABLE_ATTRIBUTES)
     return has_attribute and "pandas" not in libraries
 
 
 def to_pandas(value: Any, name: str) -> tuple[Any, Any]:
-    """Return a frame of another library as a pandas frame and as a narwhals frame.
+    """Return a table of a library other than pandas as a pandas frame and as a narwhals frame.
 
-    All other values are returned unchanged, with None.
+    For all other values, return the value unchanged and None.
     """
-    if not is_table(value):
-        return value, None
     frame = to_narwhals(value, name)
+    if frame is None:
+        return value, None
     pandas = import_pandas()
     columns = {label: _to_pandas(frame[label], name) for label in frame.columns}
     return pandas.DataFrame(columns, copy=False), frame
 
 
 def to_narwhals(value: Any, name: str) -> Any:
-    """Return a table of a library other than pandas as a narwhals frame."""
+    """Convert a table of a library other than pandas to narwhals; return None for other values."""
+    if not is_table(value):
+        return None
     import narwhals as nw
 
     frame = nw.from_native(value, pass_through=True)
-    got = Words(f"{type(value).__module__.partition('.')[0]} {type(value).__name__}")
+    got = Words(f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}")
     if isinstance(frame, nw.LazyFrame):
         raise bad_argument(name, got, "a frame with data", "Call collect() first.")
     if not isinstance(frame, nw.DataFrame):
@@ -158,7 +161,7 @@ def to_narwhals(value: Any, name: str) -> Any:
 
 
 def _to_pandas(column: Any, name: str) -> Any:
-    """Return a narwhals column as a pandas column."""
+    """Convert a narwhals column to an array or a pandas Series or Categorical."""
     import narwhals as nw
 
     pandas, dtype = import_pandas(), column.dtype
@@ -179,7 +182,8 @@ def _to_pandas(column: Any, name: str) -> Any:
         return pandas.Categorical(column.to_list(), getattr(dtype, "categories", None))
     if isinstance(dtype, nw.String):
         return pandas.Series(column.to_list(), dtype=None if len(column) else object)
-    # Decimals and integers of 128 bits stay exact, since they may be ids.
+    # Decimals and 128-bit integers may be ids, so they are kept as exact objects.
+
     if isinstance(dtype, nw.Boolean) or dtype.is_numeric() or column.null_count() == len(column):
         return pandas.Series(column.to_list(), dtype=object)
     got = Words(f"column {column.name!r} of type {dtype}")

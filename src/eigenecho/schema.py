@@ -1,18 +1,22 @@
 """Conversion of objects to arrays and plain values, and back, based on field annotations.
 
-A stored class is a dataclass or a NamedTuple. An object is stored as a JSON object with one entry
+Stored classes are dataclasses or NamedTuples. An object is stored as a JSON object with one entry
 per field:
 
-- numbers, strings and flags unchanged; a ``Hashable`` label unchanged, or as text that encodes it;
-- an array as its number of rows, and its numbers as an array of the file, named by its path;
-- a tuple as ``count`` and ``of``, where ``of`` holds its items as one column;
-- an object that may be None or of several classes as ``kind`` and an entry for each class.
+- Numbers, strings and Booleans are stored unchanged. ``Hashable`` labels that JSON does not support
+  are encoded as text.
+- An array is stored as its number of rows. Its numbers become an array of the file, whose name is
+  the path of the field.
+- A tuple is stored as ``count`` and ``of``, where ``of`` contains all items as one column.
+- An object that may be None, or an instance of several classes, is stored as ``kind`` and an entry
+  for each class.
 
-A column of objects is one object of columns, and a column of arrays is one array, so a header has
-few lists and objects, regardless of the number of items.
+A column of objects is stored as one object of columns, and a column of arrays as one array, so that
+the number of lists and objects in a header does not depend on the number of items.
 
-Files are not trusted. No entry may be missing or unexpected, and numbers must be finite unless
-annotated otherwise. Classes check everything else on construction, or in a method ``check``.
+Files are not trusted: no entry may be missing or unexpected, and numbers must be finite unless they
+are annotated otherwise. Everything else is checked by the constructor of a class, or by its method
+``check``.
 """
 
 from __future__ import annotations
@@ -38,14 +42,14 @@ Values = dict[str, Any]
 T = TypeVar("T")
 
 STAND_INS: dict[type, Any] = {}
-"""Classes that are stored as another class, which has ``of(value)`` and ``restored()``."""
+"""Stored forms of classes. A stored form has the methods ``of(value)`` and ``restored()``."""
 
 NOT_STORED = {"stored": False}
-"""Metadata of a field that is not stored. It has its default value after loading."""
+"""Metadata of a field that is not stored. After loading, the field has its default value."""
 
 
 def stands_for(kind: type) -> Callable[[type[T]], type[T]]:
-    """Register the class that stores values of another ``kind``."""
+    """Register the decorated class as the stored form of ``kind``."""
 
     def register(stand_in: type[T]) -> type[T]:
         STAND_INS[kind] = stand_in
@@ -55,9 +59,9 @@ def stands_for(kind: type) -> Callable[[type[T]], type[T]]:
 
 
 def pack(value: Any, **options: Any) -> tuple[str, Arrays, Values]:
-    """Return the name of the class of a value, its arrays and its plain values.
+    """Return the class name, the arrays and the plain values of an object.
 
-    ``options`` are passed to the method ``of`` of a class in ``STAND_INS``.
+    ``options`` are passed to the method ``of`` of the stored form.
     """
     kind = next((base for base in type(value).__mro__ if base in STAND_INS), type(value))
     if kind in STAND_INS:
@@ -67,7 +71,7 @@ def pack(value: Any, **options: Any) -> tuple[str, Arrays, Values]:
 
 
 def unpack(kind: type[T], arrays: Arrays, values: Values) -> T:
-    """Return the value that ``pack`` converted, or raise an error."""
+    """Return the object that ``pack`` converted, or raise an error if its entries are invalid."""
     unused = dict(arrays)
     (value,) = _unpack_fields(kind, values, "", None, unused)
     if unused:
@@ -76,22 +80,25 @@ def unpack(kind: type[T], arrays: Arrays, values: Values) -> T:
 
 
 def parsed(text: str, containers: int) -> Any:
-    """Return the content of JSON with unique names and a limited number of lists and objects."""
+    """Parse JSON, or raise an error for duplicate names or too many lists and objects."""
     bare = re.sub(r'"(?:[^"\\]++|\\.)*+"', "", text)
     if bare.count("[") + bare.count("{") > containers:
-        raise ValueError("more lists and objects than save() writes")
+        raise ValueError("The text contains more lists and objects than save() writes.")
     return json.loads(text, object_pairs_hook=_unique)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     unique = dict(pairs)
     if len(unique) != len(pairs):
-        raise ValueError("a name occurs twice")
+        raise ValueError("A JSON object contains the same name more than once.")
     return unique
 
 
 class _Hint(NamedTuple):
-    """A parsed annotation. None is allowed if ``optional`` is True; ``types`` defines the marks."""
+    """A parsed annotation of a field.
+
+    None is allowed if ``optional`` is True. The marks are restrictions that ``types`` defines.
+    """
 
     form: str
     of: Any
@@ -129,14 +136,14 @@ def _fields(cls: Any) -> dict[str, Any]:
 
 
 def _concrete(classes: Iterable[type]) -> dict[str, type]:
-    """Return classes by name; abstract classes are replaced by their subclasses."""
+    """Return classes by name, with abstract classes replaced by their subclasses."""
     by_name: dict[str, type] = {}
     for cls in classes:
         by_name |= _concrete(cls.__subclasses__()) if isabstract(cls) else {cls.__name__: cls}
     return by_name
 
 
-# Packing: a single value is not put in a list ---------------------------------------------------
+# Packing: a single value is stored without a list -----------------------------------------------
 
 
 def _pack(hint: Any, values: list[Any], name: str, single: bool, arrays: Arrays) -> Any:
@@ -172,7 +179,7 @@ def _pack_objects(
 
 
 def _kind(value: Any, classes: Any) -> str | None:
-    """Return the name of the class of a value, or of its base class; None for None."""
+    """Return the name of the class in ``classes`` that a value belongs to, or None for None."""
     if value is None:
         return None
     return next(base.__name__ for base in type(value).__mro__ if base.__name__ in classes)
@@ -187,7 +194,7 @@ def _pack_fields(cls: type, values: list[Any], name: str, single: bool, arrays: 
     }
 
 
-# Unpacking: ``count`` is None for a single value that is not in a list ---------------------------
+# Unpacking: ``count`` is None for a single value, which is stored without a list -----------------
 
 
 def _unpack(hint: Any, plain: Any, name: str, count: int | None, arrays: Arrays) -> list[Any]:
@@ -250,9 +257,9 @@ def _unpack_fields(
 
 
 def _take(arrays: Arrays, name: str, rows: int, marks: tuple[str, ...]) -> Array:
-    """Remove and return an array of real numbers; raise if the marks do not allow them."""
+    """Remove and return an array; raise an error if its numbers do not satisfy the marks."""
     if name not in arrays:
-        raise ValueError(f"the array {name!r} is missing.")
+        raise ValueError(f"The array {name!r} is missing.")
     array = arrays.pop(name)
     check_real(array, name)
     if not array.ndim or len(array) != rows:
@@ -261,17 +268,18 @@ def _take(arrays: Arrays, name: str, rows: int, marks: tuple[str, ...]) -> Array
     if "complex" not in marks:
         return array
     if array.dtype != np.float64 or array.ndim < 2 or array.shape[-1] != 2:
-        raise ValueError(f"{name} does not consist of real and imaginary parts.")
+        expected = "pairs of float64 numbers, the real and imaginary parts"
+        raise bad_argument(name, Words(f"{array.dtype} {array.shape}"), expected)
     return array.view(np.complex128)[..., 0]
 
 
 def _entries(plain: Any, keys: Iterable[str], name: str) -> Values:
-    """Return the entries of a JSON object, or raise if some are missing or unexpected."""
+    """Return the entries of a JSON object; raise an error if some are missing or unexpected."""
     if not isinstance(plain, dict):
-        raise bad_argument(name or "values", plain, f"values of {', '.join(keys)}")
+        raise bad_argument(name or "values", plain, f"an object with entries {', '.join(keys)}")
     for key in keys:
         if key not in plain:
-            raise ValueError(f"{_path(name, key)!r} is missing.")
+            raise ValueError(f"The entry {_path(name, key)!r} is missing.")
     others = [_path(name, key) for key in plain if key not in set(keys)]
     if others:
         raise _left_over(others)
@@ -279,7 +287,7 @@ def _entries(plain: Any, keys: Iterable[str], name: str) -> Values:
 
 
 def _left_over(names: Iterable[str]) -> ValueError:
-    return ValueError(f"unknown entries: {', '.join(names)}.")
+    return ValueError(f"Unknown entries: {', '.join(names)}.")
 
 
 def _path(name: str, key: str) -> str:
@@ -290,7 +298,7 @@ WORDS = {bool: "True or False", int: "an int", float: "a number", str: "text", d
 
 
 def _checked(value: Any, of: Any, marks: tuple[str, ...], name: str) -> Any:
-    """Return a plain value of a file; raise if it has another type or the marks do not allow it."""
+    """Return a plain value; raise an error if it has another type or does not satisfy the marks."""
     if of is Hashable:
         return from_label(value)
     if type(value) is not of or (of is int and not -(2**63) <= value < 2**63):
@@ -301,25 +309,25 @@ def _checked(value: Any, of: Any, marks: tuple[str, ...], name: str) -> Any:
 
 
 def _check_numbers(numbers: Any, marks: tuple[str, ...], name: str) -> None:
-    """Raise if numbers are outside the range of the marks, by default all finite numbers."""
+    """Raise an error if numbers do not satisfy the marks. By default, they must be finite."""
     largest = np.inf if "Inf" in marks else np.finfo(np.float64).max
     fits = np.abs(numbers) <= largest
     if "> 0" in marks or "≥ 0" in marks:
         fits &= (numbers >= 0) if "≥ 0" in marks else (numbers > 0)
     if not np.all(fits | np.isnan(numbers) if "NaN" in marks else fits):
         bound = "".join(f" {mark}" for mark in marks if mark.endswith("0"))
-        got = Words("numbers") if np.ndim(numbers) else numbers
+        got = Words("invalid numbers") if np.ndim(numbers) else numbers
         raise bad_argument(name, got, f"finite numbers{bound}")
 
 
 # Labels -----------------------------------------------------------------------------------------
 
 ODD = "\0"
-"""First character of text that encodes a date or a tuple, which JSON does not support."""
+"""First character of text that encodes a date or a tuple, which are not supported by JSON."""
 
 
 def to_label(label: Any, name: str = "series") -> Any:
-    """Return a label as a plain value: text, a number, a flag or None."""
+    """Convert a label to text, a number, a Boolean or None."""
     if isinstance(label, np.generic):
         label = label.item()
     if isinstance(label, tuple):
@@ -330,12 +338,12 @@ def to_label(label: Any, name: str = "series") -> Any:
         return label
     if isinstance(label, str) and not label.startswith(ODD):
         return label
-    expected = "text, numbers or dates, which files can store"
+    expected = "a label that can be stored: text, a number or a date"
     raise bad_argument(name, Words(repr(label)), expected, "Rename or replace it before fitting.")
 
 
 def from_label(plain: Any) -> Any:
-    """Return the label that a plain value of a file encodes."""
+    """Return the label that ``to_label`` converted to a plain value."""
     if isinstance(plain, str) and plain.startswith(f"{ODD}t"):
         import pandas
 
@@ -343,5 +351,5 @@ def from_label(plain: Any) -> Any:
     if isinstance(plain, str) and plain.startswith(f"{ODD}u"):
         return tuple(map(from_label, parsed(plain[2:], 1)))
     if isinstance(plain, (list, dict)) or (isinstance(plain, str) and plain.startswith(ODD)):
-        raise bad_argument("label", plain, "text, a number, a flag or None")
+        raise bad_argument("label", plain, "text, a number, a Boolean or None")
     return plain

@@ -1,8 +1,9 @@
-"""Inputs and outputs of networks: one series, a stack of equal lengths, or a list, as arrays."""
+"""Conversion of the inputs and outputs of networks to arrays, and back to the caller's format."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,11 +16,11 @@ from eigenecho.errors import Words, bad_argument, not_finite, not_numbers, place
 from eigenecho.frames import to_pandas
 from eigenecho.types import Array
 
-RAGGED = "a 2-D series (T, D)", "Several series are a list of 2-D arrays."
+RAGGED = "a 2-D series (T, D)", "Pass several series as a list of 2-D arrays."
 """Expected input and remedy in the error message for rows of different lengths."""
 
 DATES = (np.datetime64, np.timedelta64)
-"""Objects that NumPy converts to numbers although they are dates."""
+"""Types of dates that NumPy would convert to numbers."""
 
 FILL = "Fill or drop the gaps first."
 """The remedy for NaN and infinity."""
@@ -55,20 +56,20 @@ class Container:
 def container_kind(X: Any) -> str:
     """Return the format of ``X``: "single", "stack" (a 3-D array) or "list".
 
-    A list or tuple of two-dimensional elements contains several series; a nested list of numbers
-    is one series.
+    A list or tuple of 2-D arrays contains several series. A nested list of numbers is one series.
     """
-    if isinstance(X, (list, tuple)) and len(X) and _ndim(X[0]) == 2:
-        return "list"
-    if _ndim(X) == 3:
-        return "stack"
-    if _are_flat_series(X):
-        raise ValueError(
-            f"X is a list of 1-D arrays, the first of shape {np.shape(X[0])}: series are 2-D, "
-            "(T, D). For several series of one column pass [x.reshape(-1, 1) for x in X]; for one "
-            "series given row by row pass np.array(X)."
-        )
-    return "single"
+    if isinstance(X, (list, tuple)) and len(X):
+        if _ndim(X[0]) == 2:
+            return "list"
+        # A list of 1-D arrays may contain several series, or the rows of one series.
+        if all(len(getattr(x, "shape", ())) == 1 and len(x) > 1 for x in X):
+            got = Words(f"a list of 1-D arrays, the first of shape {np.shape(X[0])}")
+            remedy = (
+                "Use [x.reshape(-1, 1) for x in X] for several series with one column each, or "
+                "np.array(X) for the rows of one series."
+            )
+            raise bad_argument("X", got, "2-D series (T, D)", remedy)
+    return "stack" if _ndim(X) == 3 else "single"
 
 
 def unpack(X: Any) -> tuple[list[Any], Container]:
@@ -81,15 +82,8 @@ def unpack(X: Any) -> tuple[list[Any], Container]:
     return list(X), Container(kind)
 
 
-def _are_flat_series(X: Any) -> bool:
-    """Return True for a list of 1-D arrays, which is ambiguous: several series, or rows of one."""
-    if not (isinstance(X, (list, tuple)) and len(X)):
-        return False
-    return all(len(getattr(x, "shape", ())) == 1 and len(x) > 1 for x in X)
-
-
 def output_container(y: Any) -> Container:
-    """Return the format of outputs without inputs; a nested list of numbers is one series."""
+    """Return the format of outputs that have no inputs. A nested list of numbers is one series."""
     if isinstance(y, (list, tuple)) and len(y):
         several = getattr(y[0], "ndim", 0) in (1, 2) or np.ndim(y[0]) == 2
         return Container("list" if several else "single")
@@ -97,7 +91,10 @@ def output_container(y: Any) -> Container:
 
 
 def unpack_outputs(y: Any, name: str, like: Container) -> tuple[list[Any], Container]:
-    """Return outputs in the format ``like``, each (T,) or (T, D), as columns (T, D)."""
+    """Return outputs in the format ``like`` as arrays (T, D), and their own format.
+
+    Outputs of each series have shape (T,) or (T, D).
+    """
     if like.kind == "single":
         items = [y]
     elif isinstance(y, (list, tuple)) or _ndim(y) >= 2:
@@ -105,7 +102,7 @@ def unpack_outputs(y: Any, name: str, like: Container) -> tuple[list[Any], Conta
     else:
         raise bad_argument(name, Words(f"shape {np.shape(y)}"), "several series, as in X")
     if any(_ndim(item) not in (1, 2) for item in items):
-        raise bad_argument(name, Words("series of other shapes"), "series (T,) or (T, D)")
+        raise bad_argument(name, Words("series of other shapes"), "series of shape (T,) or (T, D)")
     flat = all(_ndim(item) == 1 for item in items)
     columns = [_as_column(item) if _ndim(item) == 1 else item for item in items]
     return columns, Container(like.kind, flat)
@@ -118,7 +115,7 @@ def _as_column(item: Any) -> Any:
 def as_series(
     X: Any, name: str, D: int | None = None, dtype: DTypeLike = np.float64
 ) -> tuple[list[Array], Container]:
-    """Return ``X`` as a list of finite contiguous arrays (T_i, D), and its format."""
+    """Return the series in ``X`` as finite contiguous arrays (T_i, D), and their format."""
     if is_on_device(X) and X.ndim == 3:
         return split_stack(as_stack(X, name, D, dtype))
     items, container = unpack(X)
@@ -148,9 +145,16 @@ def split_stack(stack: Array) -> tuple[list[Array], Container]:
 
 
 def check_not_empty(items: Sequence[Any], name: str) -> None:
-    """Raise if there are no series."""
+    """Raise an error if there are no series."""
     if not items:
         raise bad_argument(name, Words("0 series"), "at least one series")
+
+
+def check_dense(x: Any, name: str) -> None:
+    """Raise an error for sparse matrices."""
+    if hasattr(x, "toarray"):
+        remedy = f"Use {name}.toarray()."
+        raise bad_argument(name, Words("a sparse matrix"), "a dense array", remedy)
 
 
 def as_rows(
@@ -162,12 +166,11 @@ def as_rows(
     *,
     gaps: bool = False,
 ) -> Array:
-    """Return one finite series (T, D); NaN is allowed with ``gaps``.
+    """Return one finite series as a contiguous array (T, D). With ``gaps``, NaN is allowed.
 
-    ``series`` is its position among several, for errors.
+    ``series`` is the number of the series in error messages.
     """
-    if hasattr(x, "toarray"):
-        raise ValueError(f"{name} is sparse: expected a dense array. Use {name}.toarray().")
+    check_dense(x, name)
     table = as_table(x, name, series)
     if D is not None and table.shape[1] != D:
         raise bad_argument(name, Words(f"shape {tuple(table.shape)}"), f"{D} columns")
@@ -180,15 +183,15 @@ def as_rows(
 
 
 def as_table(x: Any, name: str, series: int | None = None) -> Any:
-    """Return a pandas frame or an array (T, D) of real numbers; other frames become pandas frames.
+    """Return real numbers as an array (T, D) or a pandas frame, with NaN for masked entries.
 
-    Masked entries become NaN.
+    Frames of other libraries are converted to pandas frames.
     """
     if not isinstance(x, np.ndarray):
         x, _ = to_pandas(x, name)
     table = _unmasked(x if hasattr(x, "shape") else as_array(x, name, *RAGGED))
     if len(table.shape) != 2:
-        raise _not_two_dimensional(x, name, tuple(table.shape), series)
+        raise _shape_error(x, name, tuple(table.shape), series)
     if is_on_device(table):
         if table.is_complex():
             raise not_numbers(name, f"tensor of {table.dtype}")
@@ -207,10 +210,10 @@ def check_finite(
     gaps: bool = False,
     remedy: str = FILL,
 ) -> None:
-    """Raise if rows (T, D), read from ``given``, are not finite.
+    """Raise an error if rows (T, D), which were converted from ``given``, are not finite.
 
-    With ``flat``, errors name no column. NaN is allowed with ``gaps``; otherwise errors end with
-    ``remedy``.
+    With ``gaps``, NaN is allowed. With ``flat``, the message does not name the column. ``remedy``
+    is the remedy for NaN.
     """
     if is_on_device(rows):
         if namespace(rows).all_finite(rows):
@@ -228,8 +231,8 @@ def check_finite(
 
 
 def column_labels(table: Any) -> list[Any] | None:
-    """Return the names of the columns of a frame."""
-    # The columns of a PyArrow table are arrays.
+    """Return the column names of a frame, or None if it has no valid names."""
+    # In PyArrow tables, the attribute ``columns`` contains arrays.
     columns = getattr(table, "column_names", getattr(table, "columns", None))
     if columns is None:
         return None
@@ -243,29 +246,25 @@ def _unmasked(x: Any) -> Any:
     return x.astype(np.float64).filled(np.nan)
 
 
-def _not_two_dimensional(
-    x: Any, name: str, shape: tuple[int, ...], series: int | None
-) -> ValueError:
-    which = "" if series is None else f" of series {series}"
-    wanted, remedy = "a 2-D series (T, D)", ""
+def _shape_error(x: Any, name: str, shape: tuple[int, ...], series: int | None) -> ValueError:
+    argument = name if series is None else f"{name}[{series}]"
+    expected, remedy = "a 2-D series (T, D)", ""
     if not shape:
-        plain = isinstance(x, (str, int, float, complex, np.generic))
-        shown = x if plain else Words(f"{type(x).__name__}{which}")
-        return bad_argument(name, shown, f"{wanted}, an array or a DataFrame")
+        got = x if np.isscalar(x) else Words(f"an object of type {type(x).__name__}")
+        return bad_argument(argument, got, f"{expected} as an array or a DataFrame")
     if len(shape) > 2:
-        wanted += ", or several, (series, T, D)"
+        expected += ", or several series (series, T, D)"
     elif shape[0]:
-        argument = name if series is None else f"{name}[{series}]"
         array = argument if hasattr(x, "reshape") else f"np.array({argument})"
         remedy = f"{array}.reshape(-1, 1) for one column, {array}.reshape(1, -1) for one row"
         if hasattr(x, "to_frame"):
             remedy = f"{argument}.to_frame() for one column"
         remedy = f"Reshape your data: {remedy}."
-    return bad_argument(name, Words(f"shape {shape}{which}"), wanted, remedy)
+    return bad_argument(argument, Words(f"shape {shape}"), expected, remedy)
 
 
 def _check_columns(table: Any, name: str, series: int | None) -> None:
-    """Raise if a column contains text, dates or complex numbers."""
+    """Raise an error if a column contains text, dates or complex numbers."""
     D = table.shape[1]
     dtypes = [table.dtype] * D if hasattr(table, "dtype") else list(table.dtypes)
     if all(getattr(dtype, "kind", "O") in "fiub" for dtype in dtypes):
@@ -282,38 +281,27 @@ def _check_columns(table: Any, name: str, series: int | None) -> None:
             which = "" if series is None else f" of series {series}"
             why = ValueError("Complex data not supported") if kind == "c" else None
             raise not_numbers(name, f"column {label!r}{which}, of dtype {dtype}", why)
-        try:
+        with suppress(TypeError, ValueError, OverflowError):
             column.astype(np.float64)
-        except (TypeError, ValueError, OverflowError) as error:
-            row, cause = _first_unreadable(column, error)
-            shown = f"{_brief(column[row])} {place(row, label, series)}, of dtype {dtype}"
-            raise not_numbers(name, shown, cause) from None
-
-
-def _first_unreadable(column: Array, error: Exception) -> tuple[int, Exception]:
-    for row, value in enumerate(column.tolist()):
-        try:
-            np.array([value], object).astype(np.float64)
-        except (TypeError, ValueError, OverflowError) as cause:
-            return row, cause
-    return 0, error
-
-
-def _brief(value: Any, limit: int = 40) -> str:
-    text = repr(value.item() if isinstance(value, np.generic) else value)
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+            continue
+        for row, value in enumerate(column.tolist()):
+            try:
+                np.array([value], object).astype(np.float64)
+            except (TypeError, ValueError, OverflowError) as cause:
+                shown = f"{value!r:.40} {place(row, label, series)}, of dtype {dtype}"
+                raise not_numbers(name, shown, cause) from None
 
 
 def to_numbers(table: Any, dtype: DTypeLike) -> Array:
-    """Return the numbers of a pandas frame or an array, NaN for missing ones."""
-    # Only pandas converts its missing integers to NaN.
+    """Convert a pandas frame or an array to numbers, with NaN for missing values."""
+    # NumPy cannot convert the missing values of nullable pandas types.
     if hasattr(table, "iloc"):
         return table.to_numpy(dtype=dtype)
     return np.asarray(table, dtype)
 
 
 def shifted(y: Array, first: Array | float = 0.0) -> Array:
-    """Return y(t−1) for t = 1 … T, given y(0)."""
+    """Return y(t−1) for t = 1 … T, where y(0) is ``first``."""
     previous = namespace(y).empty_like(y)
     previous[:1] = first
     previous[1:] = y[:-1]
@@ -321,7 +309,7 @@ def shifted(y: Array, first: Array | float = 0.0) -> Array:
 
 
 def _ndim(x: Any) -> int:
-    # np.ndim fails for objects that can only be converted to an array.
+    # Tables of some libraries have a shape, but no ndim.
     if hasattr(x, "shape"):
         return len(x.shape)
     try:

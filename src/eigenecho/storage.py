@@ -1,11 +1,11 @@
-"""Files in the safetensors format, with a version, checks and no pickled objects.
+"""Model files in the safetensors format, without pickled objects.
 
-A file holds named arrays and one metadata entry, ``eigenecho``: JSON with the format's version, the
-kind of object, its plain values, and a digest of the content. The digest detects damage, but does
-not prove who wrote the file. A loaded object is always valid, and an invalid file raises a
-``StorageError``: parts are checked against each other, numbers are finite, and no entry may be
-missing or unexpected. Loading takes up to four times the memory of the file (ten times for
-single-byte numbers), and a few hundred bytes for each small object.
+A file contains named arrays and one metadata entry, ``eigenecho``: JSON with the version of the
+format, the kind of object, its plain values, and a digest of the content. The digest detects
+damage, but does not authenticate the file. Loaded objects are always valid, and invalid files raise
+a ``StorageError``: numbers must be finite, entries must be complete and consistent, and unknown
+entries are rejected. Loading requires up to four times the size of the file in memory (ten times
+for single-byte numbers), and a few hundred bytes for each small object.
 """
 
 from __future__ import annotations
@@ -29,29 +29,29 @@ from eigenecho.schema import Arrays, Values
 FORMAT = 2
 
 CONTAINERS = 200
-"""Largest number of lists and objects in a header.
+"""Maximum number of lists and objects in a header.
 
-``save`` writes up to a hundred, regardless of the size of an object. Parsing takes a few hundred
-bytes for each, twenty times the size of its text.
+``save`` writes up to a hundred, regardless of the size of an object. Parsing requires a few hundred
+bytes for each, which is twenty times the size of its text.
 """
 
 NO_MODEL = (
     ArithmeticError, AttributeError, LookupError, NotImplementedError, RecursionError, TypeError,
     ValueError,
 )  # fmt: skip
-"""Errors that occur if a file was not written by ``save``."""
+"""Errors that can occur if a file was not written by ``save``."""
 
 
 def save(path: Any, value: Any, **options: Any) -> None:
-    """Write an object of a stored class to a file; ``options`` are passed to ``schema.pack``."""
+    """Write an object to a file. ``options`` are passed to ``schema.pack``."""
     write(path, *schema.pack(value, **options))
 
 
 def write(path: Any, kind: str, tensors: Arrays, values: Values) -> None:
-    """Write arrays and plain values to a file atomically."""
+    """Write arrays and plain values to a file in a single atomic step."""
     from safetensors.numpy import save as to_bytes
 
-    # The arrays of files and digests are little-endian.
+    # Files and digests use little-endian arrays.
     tensors = {
         name: np.ascontiguousarray(a, a.dtype.newbyteorder("<")) for name, a in tensors.items()
     }
@@ -62,15 +62,15 @@ def write(path: Any, kind: str, tensors: Arrays, values: Values) -> None:
 
 
 def write_whole(files: Mapping[Path, bytes]) -> None:
-    """Write files, and replace existing ones only when all new files are complete.
+    """Write files, and replace existing files only when all new files are complete.
 
-    After a full disk or an interrupt, existing files are unchanged and no other files remain.
+    If writing fails or is interrupted, existing files are unchanged and no other files remain.
     """
     for path in files:
         if not path.parent.is_dir():
-            raise FileNotFoundError(f"cannot write {path}: there is no folder {path.parent}.")
+            raise FileNotFoundError(f"Cannot write {path}: there is no folder {path.parent}.")
         if path.is_dir():
-            raise IsADirectoryError(f"cannot write {path}: it is a folder.")
+            raise IsADirectoryError(f"Cannot write {path}: it is a folder.")
     # The name is truncated, because it may already have the maximum length.
     parts = {p: p.with_name(f"{p.name[:40]}.{secrets.token_hex(8)}.part") for p in files}
     *others, last = files
@@ -80,7 +80,7 @@ def write_whole(files: Mapping[Path, bytes]) -> None:
             try:
                 parts[path].write_bytes(data)
             except OSError as error:
-                error.filename = str(path)  # the message names the file, not the temporary one
+                error.filename = str(path)  # so that the message does not name a temporary file
                 raise
         for path in others:
             old = path.read_bytes() if path.exists() else None
@@ -91,15 +91,18 @@ def write_whole(files: Mapping[Path, bytes]) -> None:
 
 
 def read(path: Any) -> tuple[str, Arrays, Values]:
-    """Return the kind, arrays and plain values of a file, or raise a ``StorageError``."""
+    """Return the kind, the arrays and the plain values stored in a file.
+
+    Invalid files raise a ``StorageError``.
+    """
     from safetensors import SafetensorError, safe_open
 
     if not isinstance(path, (str, os.PathLike)):
-        raise bad_argument("path", path, "the path of a file that save() wrote")
+        raise bad_argument("path", path, "the path of a file that was written by save()")
     path = Path(path)
     if not path.is_file():
-        folder = ": it is a folder" if path.is_dir() else ""
-        raise FileNotFoundError(f"no model file at {path}{folder}.")
+        reason = "it is a folder" if path.is_dir() else "there is no such file"
+        raise FileNotFoundError(f"Cannot load {path}: {reason}.")
     try:
         with safe_open(str(path), framework="numpy") as file:
             metadata = file.metadata() or {}
@@ -117,8 +120,8 @@ def read(path: Any) -> tuple[str, Arrays, Values]:
         raise StorageError(f"{path} was not written by eigenecho's save().") from error
     if type(version) is not int or version != FORMAT:
         raise StorageError(
-            f"{path} has format {version}, but this version of eigenecho reads format {FORMAT}: "
-            "fit and save it again, or use the version that wrote it."
+            f"{path} has format {version}, but this version of eigenecho reads format {FORMAT}. "
+            "Fit and save the model again, or load it with the version that saved it."
         )
     if digest != actual:
         raise StorageError(f"{path} is damaged: its content does not match its digest.")
@@ -126,14 +129,18 @@ def read(path: Any) -> tuple[str, Arrays, Values]:
 
 
 def load(path: Any, find_class: Callable[[str], type | None]) -> Any:
-    """Return the object stored in a file, or raise a ``StorageError``.
+    """Return the object stored in a file.
 
-    ``find_class`` returns the class of a kind of object, or None if the kind is unknown.
+    Invalid files raise a ``StorageError``. ``find_class`` returns the class for a kind of object,
+    or None if the kind is unknown.
     """
     kind, arrays, values = read(path)
     cls = find_class(kind)
     if cls is None:
-        raise StorageError(f"{path} holds a {kind!r}, which this version does not know.")
+        raise StorageError(
+            f"{path} contains an object of unknown kind {kind!r}. Load it with the version of "
+            "eigenecho that saved it."
+        )
     try:
         return schema.unpack(cls, arrays, values)
     except NO_MODEL as error:

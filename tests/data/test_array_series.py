@@ -100,8 +100,8 @@ def test_numbers_of_any_kind(y, expected):
         ([1, np.inf], "infinity in row 1"),
         (np.array([[1, 2], [3, -np.inf]]), "-infinity in row 1, column 1"),
         ([np.ones(2), np.array([1, np.inf])], "y[1]: got infinity in row 1"),
-        ([np.nan, np.nan], "nothing but NaN"),
-        (np.array([[1, np.nan]]), "nothing but NaN in series 1"),
+        ([np.nan, np.nan], "only missing values"),
+        (np.array([[1, np.nan]]), "only missing values in series 1"),
     ],
 )
 def test_invalid_series(y, words):
@@ -234,16 +234,16 @@ def test_gaps_of_past_columns_are_filled_forward():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((Y, X[:10]), "an array (20, k ≥ 1)"),
-        ((Y, np.zeros((20, 0))), "an array (20, k ≥ 1)"),
+        ((Y, X[:10]), "shape (20, k)"),
+        ((Y, np.zeros((20, 0))), "shape (20, k)"),
         ((Y, np.zeros((20, 1, 1))), "X: got shape (20, 1, 1)"),
         ((Y, pd.DataFrame(X)), "X: got DataFrame"),
         ((Y, np.full((20, 1), np.inf)), "X: got infinity in row 0, column 0"),
-        ((Y, np.where(np.arange(20) == 3, np.nan, 1.0)), "NaN in column 'x0', at 3"),
+        ((Y, np.where(np.arange(20) == 3, np.nan, 1.0)), "NaN in column 'x0' at 3"),
         ((held("list"), X), "a list of 2 arrays"),
         ((held("list"), [X]), "a list of 2 arrays"),
         ((held("list"), [X, X[:14]]), "X[1]: got shape (14, 2)"),
-        ((held("list"), [X, X[:15, :1]]), "X: got columns 'x0'"),
+        ((held("list"), [X, X[:15, :1]]), "X: got no column 'x1'"),
     ],
 )
 def test_inconsistent_columns(arguments, words):
@@ -257,9 +257,9 @@ def test_inconsistent_columns(arguments, words):
     [
         (X, [2], "Unknown past=2"),
         (X, ["x7"], "Unknown past='x7'"),
-        (X, [0, 0], "each column once"),
-        (X, [0, "x0"], "each column once"),
-        (None, [0], "no X"),
+        (X, [0, 0], "each column to be listed once"),
+        (X, [0, "x0"], "each column to be listed once"),
+        (None, [0], "without X"),
         (X, 1.5, "past=1.5"),
     ],
 )
@@ -272,11 +272,11 @@ def test_unknown_columns(x, past, words):
 @pytest.mark.parametrize(
     ("fitted", "ahead", "words"),
     [
-        (None, X[:4], "expected None: fit had no X"),
+        (None, X[:4], "expected None, because"),
         (X, None, "4 rows of x0, x1 after the end"),
-        (X, X[:3], "an array (4, 2)"),
+        (X, X[:3], "shape (4, 2)"),
         (X, X[:4, :1], "X: got shape (4, 1)"),
-        (X, np.where(np.arange(8).reshape(4, 2) == 5, np.nan, 1), "NaN in column 'x1', at 22"),
+        (X, np.where(np.arange(8).reshape(4, 2) == 5, np.nan, 1), "NaN in column 'x1' at 22"),
     ],
 )
 def test_inconsistent_future_columns(fitted, ahead, words):

@@ -169,16 +169,16 @@ def changed(X, where, value):
         (np.ma.masked_less(X2, 0), "NaN in row"),
         (list(np.ma.masked_less(X2, 0)), "NaN in row"),
         (np.full((2, 3), 10**400, object), r"row 0, column 0, .* too large to convert"),
-        (X2[:, :1], "at least 2 steps"),
+        (X2[:, :1], "at least 2 rows"),
         (X2[:, :0], r"0 feature\(s\)"),
-        (X3[:, :1], "at least 2 steps"),
+        (X3[:, :1], "at least 2 rows"),
         (X2[:, None], "layout='channels_first'"),
-        ([X2[0], X2[1][:1]], r"1 step\(s\) in series 1"),
-        ([X2[0], []], r"0 step\(s\) in series 1"),
+        ([X2[0], X2[1][:1]], r"series 1 of length 1"),
+        ([X2[0], []], r"series 1 of length 0"),
         (X2[:0], "0 series"),
         ([], "0 series"),
         (X3[:, :, :0], "0 channels"),
-        ([X3[0], X3[1][:, :1]], r"1 channel\(s\) in series 1.*layout='channels_first'"),
+        ([X3[0], X3[1][:, :1]], r"D=1 channels in series 1.*layout='channels_first'"),
         (X2[0], "Reshape your data"),
         ([1.0, 2.0], "Reshape your data"),
         (X3[None], r"shape \(1, 4, 6, 2\)"),
@@ -201,7 +201,7 @@ def test_bad_series(X, words):
 
 def test_sparse_matrices_are_rejected():
     sparse = pytest.importorskip("scipy.sparse")
-    with pytest.raises(ValueError, match="X is sparse"):
+    with pytest.raises(ValueError, match="X: got a sparse matrix"):
         read(sparse.csr_matrix(X2))
 
 
@@ -216,10 +216,10 @@ def test_unknown_layout():
         (lambda frame: frame.drop(columns="ds"), "no column 'ds'"),
         (lambda frame: frame.drop(columns="unique_id"), "no column 'unique_id'"),
         (lambda frame: frame.set_index(["unique_id", "ds"]), r"no column .* X.reset_index\(\)"),
-        (lambda frame: frame.drop(columns=["u", "v"]), "no columns"),
+        (lambda frame: frame.drop(columns=["u", "v"]), "only times"),
         (lambda frame: frame[:0], "0 series"),
-        (lambda frame: frame[frame.ds < 1], r"1 step\(s\) in series 'a'"),
-        (lambda frame: pd.concat([frame, frame]), "twice"),
+        (lambda frame: frame[frame.ds < 1], r"series 'a' of length 1"),
+        (lambda frame: pd.concat([frame, frame]), "several rows at"),
         (lambda frame: frame.assign(u="x"), "real numbers"),
         (lambda frame: frame.assign(u=np.nan), "NaN in row 0, column 'u' of series 'a'"),
         (lambda frame: frame.assign(unique_id=None), "no 'unique_id' in row 0"),
@@ -292,5 +292,5 @@ def test_labels_by_id():
         read_labels(y | {"b": None}, series)
     with pytest.raises(ValueError, match="a duplicate id"):
         read_labels(pd.Series([1, 2], index=["a", "a"]), series)
-    with pytest.raises(ValueError, match="a mapping from ids to labels"):
+    with pytest.raises(ValueError, match="a dict from ids to labels"):
         read_labels([1, 2, 3, 4], series)

@@ -121,10 +121,10 @@ def test_unsupported_steps_and_labels_are_rejected():
     y = series(pd.date_range("2024-03-01", periods=9, freq=holidays))
     panel = read(y)
     assert panel.forecast(1, {"forecast": naive(panel, 1)}).index[0] == y.index[-1] + holidays
-    with pytest.raises(ValueError, match="that a file can hold by name"):
+    with pytest.raises(ValueError, match="that can be stored by name"):
         schema.pack(panel)
     y = pd.DataFrame({pd.Interval(0, 1): np.ones(9)}, DAYS[:9])
-    with pytest.raises(ValueError, match="text, numbers or dates"):
+    with pytest.raises(ValueError, match="text, a number or a date"):
         schema.pack(read(y))
 
 

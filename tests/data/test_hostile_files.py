@@ -166,7 +166,7 @@ def test_hostile_files_are_read_correctly_or_refused(tmp_path, seed):
     # Without options: the truth, or a message that names an option or the place.
     plain = read(path, {"target": file.options["target"]})
     if isinstance(plain, str):
-        assert HELPS.search(plain) or "columns have this name" in plain, plain
+        assert HELPS.search(plain) or "columns are named" in plain, plain
     else:
         assert not file.fault
         check_values(file, plain)
@@ -174,7 +174,7 @@ def test_hostile_files_are_read_correctly_or_refused(tmp_path, seed):
     told = read(path, file.options)
     if file.fault:
         assert isinstance(told, str), file.fault
-        assert HELPS.search(told) or "columns have this name" in told, told
+        assert HELPS.search(told) or "columns are named" in told, told
     else:
         assert not isinstance(told, str), told
         check_values(file, told)

@@ -56,22 +56,22 @@ def test_rows_and_times():
     ("panel", "given", "words"),
     [
         (ARRAY, 0, "from 1 to 26"),
-        (ARRAY, 27, "from 1 to 26: each of the 30 rows"),
-        (RAGGED, 10, "from 1 to 8: each of the 12 rows in series 1"),
+        (ARRAY, 27, "from 1 to 26,"),
+        (RAGGED, 10, "of the 12 rows in series 1"),
         (ARRAY, [], "at least one"),
         (ARRAY, [30], "row numbers from 0 to 29"),
         (ARRAY, [-1], "row numbers from 0 to 29"),
-        (RAGGED, [12], "row numbers from 0 to 11, or times of rows in series 1"),
+        (RAGGED, [12], "row numbers from 0 to 11, or times of existing rows in series 1"),
         (ARRAY, [1.5], "row numbers"),
         (ARRAY, [True], "row numbers"),
         (ARRAY, ["2024-03-01"], "row numbers"),
         (ARRAY, True, "row numbers"),
-        (FRAME, ["2024-02-01"], "times of rows"),
-        (FRAME, ["2024-03-04 12:00"], "times of rows"),
-        (FRAME, ["nonsense"], "times of rows"),
-        (FRAME, [None], "times of rows"),
-        (FRAME, [np.nan], "times of rows"),
-        (read(pd.Series(np.ones(5))), ["2024-01-01"], "times of rows"),
+        (FRAME, ["2024-02-01"], "times of existing rows"),
+        (FRAME, ["2024-03-04 12:00"], "times of existing rows"),
+        (FRAME, ["nonsense"], "times of existing rows"),
+        (FRAME, [None], "times of existing rows"),
+        (FRAME, [np.nan], "times of existing rows"),
+        (read(pd.Series(np.ones(5))), ["2024-01-01"], "times of existing rows"),
     ],
 )
 def test_invalid_origins(panel, given, words):
@@ -83,5 +83,5 @@ def test_invalid_origins(panel, given, words):
 
 def test_number_of_rows_after_an_origin():
     assert together(ARRAY, [25], 4).tolist() == [[25]]
-    with pytest.raises(ValueError, match=r"origins=26.* from 0 to 25.* 4 rows after"):
+    with pytest.raises(ValueError, match=r"origins=26.* from 0 to 25.* 4 later rows"):
         together(ARRAY, [26], 4)

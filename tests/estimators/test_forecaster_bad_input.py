@@ -554,10 +554,9 @@ def test_long_table_with_extra_columns():
 def test_dates_that_pandas_cannot_parse(days, row, is_index):
     table = pd.DataFrame({"unique_id": "a", "ds": days, "y": NOISE})
     y = table.set_index("ds")["y"] if is_index else table
-    with pytest.raises(ValueError, match="as the time of row") as caught:
+    with pytest.raises(ValueError, match=r"dayfirst=") as caught:
         made().fit(y)
-    assert f"{days[row]!r} in row {row};" in str(caught.value)
-    assert "dayfirst=" in str(caught.value)
+    assert f"{days[row]!r} as the time of row {row};" in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -127,15 +127,15 @@ def test_wide_frames_contain_columns(convert):
 def test_unknown_columns():
     with pytest.raises(ValueError, match=r"'pric'.*Did you mean 'price'"):
         made(known=["pric"], past=()).fit(long())
-    with pytest.raises(ValueError, match=r"a column 'weather'.*known= or past="):
+    with pytest.raises(ValueError, match=r"column 'weather'.*known= or past="):
         made(past=()).fit(long())
-    with pytest.raises(ValueError, match=r"a column 'weather'.*known= or past="):
+    with pytest.raises(ValueError, match=r"column 'weather'.*known= or past="):
         made(past=()).fit(drawn()[:T])
-    with pytest.raises(ValueError, match="'weather' is missing"):
+    with pytest.raises(ValueError, match="but 'weather' is not"):
         made(past=()).fit(long()[["shop", "day", "sales"]], long().drop(columns="sales"))
-    with pytest.raises(ValueError, match="each column once"):
+    with pytest.raises(ValueError, match="each column to be listed once"):
         made(known=["price", "colour", "weather"]).fit(long())
-    with pytest.raises(ValueError, match="columns of fit: price, colour, weather"):
+    with pytest.raises(ValueError, match=r"passed to fit\(\): price, colour, weather"):
         made().fit(long()).predict(context=long()[["shop", "day", "sales"]])
 
 
@@ -189,7 +189,7 @@ def test_categories_known_up_to_the_present_are_filled():
     forecaster = ee.Forecaster(H, past="colour", spectrum=SPECTRUM)
     past = forecaster.fit(frame["sales"], frame[["colour"]]).fitted_.panel.histories[0].past
     assert np.array_equal(past[5], past[4])
-    with pytest.raises(ValueError, match=r"NaN in column 'colour=blue', at 2024-01-06"):
+    with pytest.raises(ValueError, match=r"NaN in column 'colour=blue' at 2024-01-06"):
         ee.Forecaster(H, spectrum=SPECTRUM).fit(frame["sales"], frame[["colour"]])
 
 
@@ -204,7 +204,9 @@ def test_new_categories_are_rejected():
 def test_too_many_categories():
     for rows, most in ((15, 10), (60, 30), (250, 100)):
         frame = pd.DataFrame({"y": np.arange(rows), "code": [str(i) for i in range(rows)]})
-        with pytest.raises(ValueError, match=rf"{rows} categories in column 'code'.*most {most}\."):
+        with pytest.raises(
+            ValueError, match=rf"{rows} categories in column 'code'.*most {most} categories"
+        ):
             ee.Forecaster(H).fit(frame["y"], frame[["code"]])
 
 

@@ -316,11 +316,11 @@ GAPPY[3, 4] = np.nan
     [
         (GAPPY, Y, {}, "NaN in row 4 of series 3"),
         (X * np.inf, Y, {}, "infinity"),
-        (X[:, :1], Y, {}, "at least 2 steps"),
+        (X[:, :1], Y, {}, "at least 2 rows"),
         (X, 0 * Y, {}, "one class, 0"),
         (X, None, {}, "requires y to be passed"),
         (X, Y[:5], {}, "5 labels"),
-        (X, {"a": 1, "b": 2}, {}, "got dict; expected 40 labels, .* must be a long frame"),
+        (X, {"a": 1, "b": 2}, {}, "got dict; expected 40 labels, .* as a long frame"),
         (X, X[:, 0], {}, "Unknown label type: continuous"),
         (X, np.where(Y, np.nan, 1.0), {}, "nan for series 1"),
         (X, np.stack([Y, Y], axis=1), {}, "1d array"),
@@ -332,7 +332,7 @@ GAPPY[3, 4] = np.nan
         (X, Y, {"ridge": "loo"}, "ridge='loo'"),
         (X, Y, {"ridge": np.inf}, "ridge=inf"),
         (X, Y, {"layout": "aeon"}, "Unknown layout='aeon'"),
-        (X, Y, {"id": ["a"]}, r"Invalid id=\['a'\]: expected the name of a column"),
+        (X, Y, {"id": ["a"]}, r"Invalid id=\['a'\]: expected a column name"),
         (X, Y, {"seed": -1}, "seed=-1"),
     ],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Series placed on regular clocks, with the columns of X at their rows and beyond."""
+"""Alignment of series, and of the columns of X, with grids of regular times."""
 
 from __future__ import annotations
 
@@ -14,30 +14,32 @@ from eigenecho.data.read import Table, in_series
 from eigenecho.errors import Words, bad_argument, unknown_name
 from eigenecho.types import Array
 
-RESAMPLE = "Resample to a regular step, or pass arrays, in which each row is one step."
+RESAMPLE = "Resample the data to a regular step, or pass arrays, whose rows are consecutive steps."
 LOOSE = 1000
-"""Maximum number of steps per row: above it, a step is too short for the rows."""
+"""Maximum number of grid steps per row. Series with more missing rows are rejected."""
 SMALLEST = 1e-150
-"""Smallest non-zero range of a series: the square of a smaller one underflows."""
+"""Smallest non-zero range of a series. Squares of smaller numbers underflow."""
 
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """One series with regular steps.
+    """A series on a grid of regular times.
 
     Attributes
     ----------
     name : Hashable or None
-        Its id or column; its position in a list or an array, None for a single array.
+        The id or column name of a series in a frame, or its position in a list or array. None for
+        a single array.
     values : array (T,), float64
-        NaN is a missing observation, also at the start and at the end.
+        NaN is a missing observation. The first and last values may be missing as well.
     clock : Clock
-        Its times. Rows of arrays have row numbers as times.
+        The times of the rows. The times of arrays are row numbers.
     known : array (T + m, k)
-        Columns of X that are known ahead, at the rows of ``values`` and m rows after them, finite.
+        Columns of X that are known in advance: T rows for ``values``, and m rows after them. All
+        values are finite.
     past : array (T, p)
-        Columns of X that are known up to the present only. Missing values are filled forward, and
-        are NaN before the first value.
+        Columns of X that are known only up to the forecast origin. Missing values are filled
+        forward, and are NaN before the first observation.
     """
 
     name: Hashable | None
@@ -56,7 +58,7 @@ class History:
 
     @property
     def ahead(self) -> Array:
-        """The columns of X that are known ahead (m, k), after the last row."""
+        """The rows (m, k) of the columns known in advance that follow the last row of y."""
         return self.known[len(self) :]
 
     @property
@@ -65,7 +67,7 @@ class History:
         return self.clock.last(len(self))
 
     def row_of(self, time: Any) -> int | None:
-        """Return the row at a time, in any form that pandas can parse, or None."""
+        """Return the number of the row at a time that pandas can parse, or None."""
         times = self.times
         if isinstance(times, np.ndarray):
             return None
@@ -80,14 +82,14 @@ class History:
             return None
 
     def until(self, stop: int) -> History:
-        """Return the rows before row ``stop``; later rows of X are known ahead."""
+        """Return the history before row ``stop``; columns known in advance keep all rows."""
         clock = Clock(self.times[:stop], self.clock.step)
         return History(self.name, self.values[:stop], clock, self.known, self.past[:stop])
 
     def then(self, after: History) -> History:
-        """Return the history with the rows of another appended.
+        """Return the history followed by the rows of another history.
 
-        Rows of X that are known ahead are replaced if the other history has any.
+        If ``after`` has rows of X beyond its end, they replace the rows beyond the end of this one.
         """
         clock = Clock(joined([self.clock.times, after.clock.times]), self.clock.step)
         values = np.concatenate([self.values, after.values])
@@ -98,9 +100,9 @@ class History:
 
 
 def filled_forward(values: Array, before: Array | None = None) -> Array:
-    """Return columns (T, p) with NaN replaced by the last number before it.
+    """Fill NaN in columns (T, p) with the last number before it, if there is one.
 
-    ``before`` is the row before the first. NaN stays where there is no earlier number.
+    ``before`` is the row that precedes ``values``.
     """
     first = np.full(values.shape[1], np.nan) if before is None else before
     whole = np.vstack([first, values])
@@ -109,7 +111,7 @@ def filled_forward(values: Array, before: Array | None = None) -> Array:
 
 
 def as_labels(value: Any) -> list[Any]:
-    """Return a list of labels, given as one label, several, or None."""
+    """Return one label, several labels or None as a list of labels."""
     is_list = hasattr(value, "__iter__") and not isinstance(value, str)
     return list(value) if is_list else [] if value is None else [value]
 
@@ -119,11 +121,19 @@ def as_labels(value: Any) -> list[Any]:
 
 @dataclass(frozen=True)
 class Columns:
-    """Labels of the columns of X, in the order of the fit: "x0", "x1", … for arrays.
+    """Labels of the columns of X, in the order used by the fit.
 
-    ``past`` contains the labels of those that are known up to the present only. A column of
-    categories has a label for each category; ``sources`` and ``values`` contain the column and the
-    category of these labels.
+    Columns of arrays have the labels "x0", "x1", …. A column of categories is encoded by one
+    column "source=value" for each category.
+
+    Attributes
+    ----------
+    labels : tuple
+        Labels of the columns after encoding.
+    past : tuple
+        Labels of the columns that are known only up to the forecast origin.
+    sources, values : tuple
+        Name of the categorical column, and category, of each encoded column.
     """
 
     labels: tuple[Hashable, ...] = ()
@@ -140,10 +150,10 @@ class Columns:
         numbered: bool,
         categories: Mapping[Hashable, Sequence[str]],
     ) -> Columns:
-        """Return the columns of a fit; ``past`` lists those that are not known ahead.
+        """Return the columns of a fit.
 
-        Columns of arrays are ``numbered``: ``past`` may contain their numbers. ``known`` is empty,
-        or lists all others.
+        ``past`` lists the columns that are not known in advance. ``known`` is empty or lists all
+        other columns. If the columns are ``numbered``, their numbers may be used as names.
         """
         pairs = [(label, value) for label, values in categories.items() for value in values]
         sources: dict[Any, Hashable] = {f"{label}={value}": label for label, value in pairs}
@@ -155,16 +165,17 @@ class Columns:
         in_past, in_known = _find_labels("past", past, own), _find_labels("known", known, own)
         listed = in_past + in_known
         if len(set(listed)) < len(listed):
-            raise bad_argument("past", past, "each column once, in past or known")
+            raise bad_argument("past", past, "each column to be listed once, in past or in known")
         for label in labels if in_known else ():
             if label not in listed:
-                raise bad_argument("known", known, f"all columns of X: {label!r} is missing")
+                expected = f"every column of X to be listed in known or past, but {label!r} is not"
+                raise bad_argument("known", known, expected)
         columns, values = zip(*pairs, strict=True) if pairs else ((), ())
         return cls(tuple(labels), tuple(in_past), columns, values)
 
     @property
     def categories(self) -> dict[Hashable, tuple[str, ...]]:
-        """Categories of the columns that have them."""
+        """Categories of each categorical column."""
         found: dict[Hashable, tuple[str, ...]] = {}
         for source, value in zip(self.sources, self.values, strict=True):
             found[source] = (*found.get(source, ()), value)
@@ -172,65 +183,66 @@ class Columns:
 
     @property
     def names(self) -> tuple[Hashable, ...]:
-        """Names of the columns of the caller."""
+        """Names of the columns before encoding."""
         return tuple(dict.fromkeys(self._encoded.get(label, label) for label in self.labels))
 
     @property
     def _encoded(self) -> dict[Hashable, Hashable]:
-        """Columns of the labels of categories."""
+        """Names of the categorical columns, by the labels of the encoded columns."""
         return {f"{s}={v}": s for s, v in zip(self.sources, self.values, strict=True)}
 
     def check(self) -> None:
-        """Raise if a file has duplicate columns, or columns of ``past`` that do not exist."""
+        """Raise an error if a file contains inconsistent columns."""
         for labels in (self.labels, self.past):
             if len(set(labels)) < len(labels) or not set(labels) <= set(self.labels):
-                raise bad_argument("columns", labels, "unique names of columns")
+                raise bad_argument("columns", labels, "unique names of existing columns")
         if len(self._encoded) < len(self.sources) or not set(self._encoded) <= set(self.labels):
-            raise bad_argument("sources", self.sources, "columns of the labels")
+            raise bad_argument("sources", self.sources, "one label for each category")
 
     @property
     def known(self) -> tuple[Hashable, ...]:
-        """Labels of the columns that are known ahead."""
+        """Labels of the columns that are known in advance."""
         return tuple(label for label in self.labels if label not in self.past)
 
     def split(self, rows: Array) -> tuple[Array, Array]:
-        """Split rows (T, c) of X into columns (T, k) known ahead and (T, p) of the past."""
+        """Split X (T, c) into known columns (T, k) and past columns (T, p)."""
         known, past = (
             [self.labels.index(label) for label in labels] for labels in (self.known, self.past)
         )
         return rows[:, known], rows[:, past]
 
     def check_complete(self, known: Array, name: str, times: Any, of: str) -> None:
-        """Raise if columns (T, k) that are known ahead have gaps."""
+        """Raise an error if columns (T, k) that are known in advance contain NaN."""
         empty = np.isnan(known)
         if empty.any():
             row, column = np.unravel_index(int(np.argmax(empty)), known.shape)
             raise bad_argument(
-                name, Words(f"NaN in column {self.known[column]!r}{of}, at {shown(times[row:])}"),
-                "no gaps in columns that are known ahead",
-                "Fill them, or list the column in past= if it is known up to the present only.",
-            )  # fmt: skip
+                name,
+                Words(f"NaN in column {self.known[column]!r}{of} at {shown(times[row:])}"),
+                "no missing values in columns that are known in advance",
+                "Fill them, or list the column in past= if its future values are unknown.",
+            )
 
     def check_labels(self, labels: Sequence[Any], ignored: Sequence[Any], name: str) -> None:
-        """Raise if columns are missing, or unexpected and not ``ignored``."""
+        """Raise an error for missing columns, and for unexpected ones that are not ``ignored``."""
         for label in self.labels:
             if label not in labels:
-                got = Words(f"columns {', '.join(map(repr, labels[:8]))}")
-                raise bad_argument(name, got, f"a column {label!r}, as in fit")
+                got = Words(f"no column {label!r}")
+                raise bad_argument(name, got, "all columns that were passed to fit()")
         for label in labels:
             if label not in self.labels and label not in ignored:
-                raise bad_argument(name, Words(f"a column {label!r}"), "the columns of fit")
+                got = Words(f"an unexpected column {label!r}")
+                raise bad_argument(name, got, "only columns that were passed to fit()")
 
 
 def _find_labels(argument: str, value: Any, own: Mapping[Any, list[Hashable]]) -> list[Hashable]:
-    """Return the labels of columns that an argument lists by name or number."""
+    """Return the labels of the columns that an argument lists by name or number."""
     items = as_labels(value)
     if items and not own:
-        wanted = "no columns if there is no X"
-        raise bad_argument(argument, value, wanted, "Pass the columns as X.")
+        raise bad_argument(argument, value, "no columns without X", "Pass the columns as X.")
     for label in items:
         if not isinstance(label, Hashable) or isinstance(label, (bool, np.bool_, float)):
-            raise bad_argument(argument, value, "names of columns of X, or numbers for arrays")
+            raise bad_argument(argument, value, "column names of X, or column numbers of an array")
         if label not in own:
             raise unknown_name(argument, label, [str(x) for x in own if type(x) is not int])
     return [label for item in items for label in own[item]]
@@ -238,18 +250,18 @@ def _find_labels(argument: str, value: Any, own: Mapping[Any, list[Hashable]]) -
 
 @dataclass(frozen=True, eq=False)
 class Drivers:
-    """Columns of X by series.
+    """Exogenous variables of each series.
 
     Attributes
     ----------
     tables : dict of Table
-        By series, or under None for all series.
+        The rows of X by series. The key None stands for all series.
     columns : Columns
-        The columns that are needed.
+        The required columns.
     name : str
-        The name of X in errors.
+        The name of the argument in error messages.
     ignored : sequence of Hashable
-        Labels of further columns that may exist.
+        Labels of optional columns, which are not used.
     """
 
     tables: Mapping[Hashable, Table]
@@ -264,24 +276,24 @@ class Drivers:
     def beside(
         self, series: Hashable, clock: Clock, rows: Array, fill: bool
     ) -> tuple[Array, Array]:
-        """Return the columns known ahead, to the end of X, and the columns of the past."""
+        """Return the known columns up to the end of X, and the past columns up to the end of y."""
         length = len(clock.times)
         table, exists = self._on_grid(series, clock.times[:1], clock, length)
         times = joined([clock.times, clock.ahead(len(table) - length)])
-        needed = np.arange(len(table)) >= length
-        needed[rows] = True
-        if (needed & ~exists).any():
-            first = shown(times[int(np.argmax(needed & ~exists)) :])
-            got = Words(f"no row at {first}{self._of(series)}")
-            raise bad_argument(self.name, got, "one row per row of y, and no gaps after it")
-        # If neither y nor X has a row, the last known values of X are used.
+        needed = np.append(rows, np.arange(length, len(table)))
+        missing = needed[~exists[needed]]
+        if missing.size:
+            got = Words(f"no row at {shown(times[missing[0] :])}{self._of(series)}")
+            expected = "a row for each row of y, and consecutive rows after the end of y"
+            raise bad_argument(self.name, got, expected)
+        # If neither y nor X has a row, the values of the previous row of X are used.
         table[~exists] = filled_forward(table)[~exists]
         known, past = self.columns.split(table)
         self.columns.check_complete(known, self.name, times, self._of(series))
         return known, filled_forward(past[:length]) if fill else past[:length]
 
     def after(self, series: Hashable, clock: Clock, horizon: int) -> Array:
-        """Return columns known ahead, (horizon, k), at the times after the end of a series."""
+        """Return the known columns (horizon, k) at the times after the end of a series."""
         times = clock.ahead(horizon)
         table, exists = (x[:horizon] for x in self._on_grid(series, times[:1], clock, horizon))
         if not exists.all():
@@ -294,11 +306,11 @@ class Drivers:
     def _on_grid(
         self, series: Hashable, first: Any, clock: Clock, rows: int
     ) -> tuple[Array, Array]:
-        """Return at least ``rows`` rows from a first time on, and a mask of the rows that exist."""
+        """Return at least ``rows`` rows from time ``first`` on, and a mask of existing rows."""
         table = self.tables.get(None, self.tables.get(series))
         if table is None:
-            got = Words(f"no rows of series {series!r}")
-            raise bad_argument(self.name, got, "rows of every series")
+            got = Words(f"no rows for series {series!r}")
+            raise bad_argument(self.name, got, "rows for every series")
         check_same_type(table.times, clock.times, self.name)
         if isinstance(table.times, np.ndarray):
             is_after = table.times > first[0] - clock.step / 2
@@ -308,7 +320,7 @@ class Drivers:
         at = positions(times, clock.step, first)
         if (at < 0).any():
             got = Words(f"a row at {shown(times[int(np.argmax(at < 0)) :])}{self._of(series)}")
-            wanted = f"rows in the steps of y, {clock.words} from {shown(first)}"
+            wanted = f"rows on the time grid of y: steps of {clock.words} from {shown(first)}"
             raise bad_argument(self.name, got, wanted)
         size = max(rows, int(at.max(initial=-1)) + 1)
         columns = [table.labels.index(label) for label in self.columns.labels]
@@ -318,7 +330,7 @@ class Drivers:
         return values, exists
 
     def _of(self, series: Hashable) -> str:
-        """Return the words that name a series in errors, if it has a table of its own."""
+        """Return words that name the series in error messages, unless all series share X."""
         return in_series(None if None in self.tables else series)
 
 
@@ -333,15 +345,15 @@ def align(
     own_steps: Mapping[Hashable, Any] | None = None,
     whole: bool = True,
 ) -> tuple[History, ...]:
-    """Return the series of tables on regular grids, with NaN for missing rows.
+    """Place the series of tables on regular time grids, with NaN for missing rows.
 
     Parameters
     ----------
     step : pandas offset or number
         The step of all series except those in ``own_steps``.
     whole : bool
-        True if the tables contain all rows. Then check that each series has observations, and
-        fill gaps in columns of the past.
+        True if the tables contain complete series, rather than rows that continue earlier ones.
+        Complete series must have observations, and their past columns are filled forward.
     """
     histories: list[History] = []
     cache: dict[tuple[Any, ...], tuple[Clock, Array]] = {}
@@ -366,12 +378,12 @@ def align(
 
 
 def detect_step(times: Any, name: str, label: Any = None) -> Any:
-    """Return the step of sorted times, or raise an error."""
+    """Return the step of sorted times; raise an error if they are not equally spaced."""
     of = in_series(label)
     if len(times) == 1:
         if is_date(times):
             got = Words(f"one date, {shown(times)}{of}")
-            raise bad_argument(name, got, "several dates, or an index with a freq")
+            raise bad_argument(name, got, "at least two dates, or an index with a freq")
         return times.freq.n if is_period(times) else 1
     step = clocks.find_step(times)
     if step is None:
@@ -380,41 +392,41 @@ def detect_step(times: Any, name: str, label: Any = None) -> Any:
         odd = int(np.argmax(np.diff(values) != common))
         words = Clock(times, clocks.tick(common) if is_date(times) else common).words
         got = Words(f"{shown(times[odd:])} followed by {shown(times[odd + 1 :])}{of}")
-        raise bad_argument(name, got, f"a regular step: most are {words}", RESAMPLE)
+        raise bad_argument(name, got, f"equal steps (most are {words})", RESAMPLE)
     return step
 
 
 def check_same_type(times: Any, like: Any, name: str) -> None:
-    """Raise unless times are dates of the same time zone, periods of one length, or numbers."""
+    """Raise an error unless times have the same type, and dates the same time zone."""
     got, wanted = _type(times), _type(like)
     if got != wanted:
-        raise bad_argument(name, Words(f"rows with {got}"), f"{wanted}, as before")
+        raise bad_argument(name, Words(f"{got} as times"), f"{wanted}, as in y")
 
 
 def _type(times: Any) -> str:
     if is_period(times):
-        return f"periods {times.freqstr!r}"
+        return f"periods of frequency {times.freqstr!r}"
     if not is_date(times):
         return "numbers"
-    return "dates without a time zone" if times.tz is None else f"dates of zone {times.tz}"
+    return "dates without a time zone" if times.tz is None else f"dates in time zone {times.tz}"
 
 
 def _check_observed(values: Array, name: str, label: Any) -> None:
-    """Raise if a series has no observations, or its range is positive but below ``SMALLEST``."""
+    """Raise an error if a series has no observations, or a tiny but positive range."""
     of = in_series(label)
     if np.isnan(values).all():
-        raise bad_argument(name, Words(f"nothing but NaN{of}"), "a series with observations")
+        raise bad_argument(name, Words(f"only missing values{of}"), "at least one observation")
     spread = float(np.nanmax(values) - np.nanmin(values))
     if 0 < spread < SMALLEST:
-        got = Words(f"numbers within a range of {spread:.3g}{of}")
+        got = Words(f"a range of {spread:.3g}{of}")
         raise bad_argument(name, got, f"a range of at least {SMALLEST:g}", "Rescale the data.")
 
 
 def _place(times: Any, step: Any, name: str, label: Any) -> tuple[Clock, Array]:
-    """Return the clock of sorted times without gaps, and the positions of the rows on it.
+    """Return the clock that contains sorted times, and the positions of the times on it.
 
-    If the step does not fit, another step of the same length is tried, such as quarters from
-    another month.
+    If the times are not on the grid of ``step``, another step of the same length is tried, such as
+    quarters that start in another month.
     """
     if not len(times):
         return Clock(times, step), np.zeros(0, np.int64)
@@ -423,10 +435,11 @@ def _place(times: Any, step: Any, name: str, label: Any) -> tuple[Clock, Array]:
         own = clocks.find_step(times) if len(times) > 1 else None
         if own is None or not clocks.same_pace(Clock(times, own), Clock(times, step)):
             got = Words(f"a row at {shown(times[int(np.argmax(rows < 0)) :])}{in_series(label)}")
-            wanted = f"steps of {Clock(times, step).words} from {shown(times)}"
+            wanted = f"rows with a step of {Clock(times, step).words} from {shown(times)}"
             raise bad_argument(name, got, wanted, RESAMPLE)
         step, rows = own, positions(times, own)
     if rows[-1] >= LOOSE * (len(times) + 10):
-        got = Words(f"{len(times)} rows{in_series(label)} on {rows[-1] + 1} steps")
+        got = Words(f"only {len(times)} rows for {rows[-1] + 1} steps{in_series(label)}")
         raise bad_argument(name, got, f"rows {Clock(times, step).words} apart", RESAMPLE)
+
     return Clock(clocks.filled(times, rows, step), step), rows

@@ -1,12 +1,13 @@
-"""Regular times: their step, the positions of times on its grid, and the times that follow.
+"""Grids of regular times: detection of the step, positions of times on a grid, and later times.
 
-Times are a DatetimeIndex, a PeriodIndex or an array of numbers, sorted and unique. A step is a
-pandas offset for dates, a number of periods, or a number. Positions count steps from a first time:
+Times are a DatetimeIndex, a PeriodIndex or an array of numbers, and they are sorted and unique. The
+step is a pandas offset for dates, a number of periods for periods, and a number otherwise.
+Positions count steps from a first time:
 
     times[i] = first + positions[i] · step
 
-Steps of less than a day are absolute time. Days and longer steps follow the local calendar, so a
-day with 23 hours is a day.
+Steps shorter than a day are measured in absolute time. Days and longer steps follow the local
+calendar, so a day of 23 hours is still one day.
 """
 
 from __future__ import annotations
@@ -23,29 +24,30 @@ DAY = np.timedelta64(1, "D")
 SPARSE = 3
 """Maximum number of grid positions per row. Steps with finer grids are rejected."""
 USUAL = 0.1
-"""Minimum relative frequency of a difference between rows that is a candidate step."""
+"""Minimum relative frequency of a time difference that is considered as a step."""
 NEAR = 0.01
-"""Maximum distance of a number from its position on the grid, in steps."""
+"""Maximum distance between a number and its position on the grid, in steps."""
 YEAR = 31_556_952 * 10**9
 """Mean length of a year in nanoseconds."""
 ROOM = 230
-"""Maximum years from 1970, or between dates, for times in nanoseconds, which end at 292 years."""
+"""Maximum distance in years from 1970, or between dates, for times in nanoseconds. Their range is
+292 years."""
 CALENDAR = {"M": (1, "month"), "Q": (3, "quarter"), "Y": (12, "year")}
-"""Months and name of the calendar offsets, by the first letter of their names in pandas."""
+"""Number of months and name of the calendar units, by the first letter of their pandas offset."""
 UNITS = {"week": 604800.0, "day": 86400.0, "hour": 3600.0, "minute": 60.0, "second": 1.0}
-"""Lengths in seconds."""
+"""Lengths of units of time in seconds."""
 CYCLES = {86400.0: 21600.0, 604800.0: 129600.0, 365.2425 * 86400.0: 8640000.0}
-"""Day, week and year in seconds, and the longest step in seconds at which each is visible."""
+"""Day, week and year in seconds, each with the longest step in seconds that can resolve it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Clock:
-    """Regular times of a series.
+    """The regular times of a series, and their step.
 
     Attributes
     ----------
     times : DatetimeIndex, PeriodIndex or array of numbers (T,)
-        One step apart. A file keeps only the last one.
+        Times that are one step apart. Only the last one is stored in files.
     step : pandas offset, or number
         For periods, the number of periods.
     """
@@ -54,11 +56,11 @@ class Clock:
     step: Any
 
     def ahead(self, steps: int) -> Any:
-        """Return the times that follow the last one."""
+        """Return the next ``steps`` times after the last one."""
         return onward(self.times[-1:], self.step, steps)
 
     def last(self, rows: int) -> Any:
-        """Return the last times. Times that are not stored are computed from the step."""
+        """Return the last ``rows`` times. Times that were not stored are computed."""
         missing = rows - len(self.times)
         if missing <= 0:
             return self.times[-rows:]
@@ -69,7 +71,7 @@ class Clock:
         """The step in words."""
         step = self.step
         if is_period(self.times):
-            return f"{step} of the periods {self.times.freqstr!r}"
+            return f"{_plural(step, 'period')} of frequency {self.times.freqstr!r}"
         if not is_date(self.times):
             return f"{step:g}"
         if hasattr(step, "months"):
@@ -94,12 +96,12 @@ class Clock:
 
     @property
     def cycles(self) -> tuple[float, ...]:
-        """Day, week and year in steps, if the step is short enough to show them."""
+        """Lengths of the day, week and year in steps, if the step is short enough."""
         if isinstance(self.times, np.ndarray):
             return ()
         step = self.seconds
         lengths = [cycle / step for cycle, longest in CYCLES.items() if step <= longest]
-        # The mean year is not quite a whole number of months, but every year is.
+        # Every year has 12 months, but the mean lengths of years and months are rounded.
         return tuple(round(p) if abs(p - round(p)) < 1e-3 else p for p in lengths)
 
 
@@ -119,7 +121,7 @@ def as_numbers(times: Any) -> Array:
 
 
 def texts(times: Any) -> list[str]:
-    """Return times as text; dates without times of day if all are at midnight."""
+    """Return times as text; the time of day is omitted if all dates are at midnight."""
     if is_period(times):
         return [str(time) for time in times]
     if not is_date(times):
@@ -134,16 +136,16 @@ def shown(times: Any) -> str:
 
 
 def joined(times: Sequence[Any]) -> Any:
-    """Return the concatenation of times."""
+    """Concatenate arrays or indexes of times."""
     if isinstance(times[0], np.ndarray):
         return np.concatenate(times)
     return times[0].append(list(times[1:]))
 
 
 def same_pace(clock: Clock, other: Clock) -> bool:
-    """Return True if steps have the same length.
+    """Return True if two steps have the same mean length.
 
-    This holds, for example, for quarters starting in January and in February.
+    Quarters that start in January and in February, for example, have the same length.
     """
     if isinstance(clock.times, np.ndarray):
         return bool(np.isclose(clock.step, other.step, rtol=1e-6, atol=0))
@@ -151,7 +153,7 @@ def same_pace(clock: Clock, other: Clock) -> bool:
 
 
 def with_room(times: Any) -> Any:
-    """Return dates in microseconds if nanoseconds leave no room for differences and forecasts."""
+    """Convert dates to microseconds if they are close to the limits of nanoseconds."""
     values = times.asi8
     if times.unit != "ns" or not len(values):
         return times
@@ -163,11 +165,11 @@ def with_room(times: Any) -> Any:
 
 
 def find_step(times: Any) -> Any:
-    """Return the step on whose grid all times lie with the fewest gaps, or None."""
+    """Return the step of the grid that contains all times with the fewest gaps, or None."""
     best, fewest = None, SPARSE * len(times) + 11
     ends = times[[0, -1]].as_unit("s") if is_date(times) else None
     for step in _candidates(times):
-        # Do not generate grids of dates that are too long to be chosen.
+        # Skip grids that are too long to be selected, since generating dates takes time.
         if ends is not None and (ends[1] - ends[0]).total_seconds() > fewest * mean_length(step):
             continue
         rows = positions(times, step)
@@ -180,9 +182,9 @@ def find_step(times: Any) -> Any:
 
 
 def usual_steps(times: Any) -> list[Any]:
-    """Return the most common difference between times, and the smallest that is not rare.
+    """Return the most common difference between times, and the smallest frequent one.
 
-    With many gaps, a difference of two steps may be more common than one step.
+    If many rows are missing, differences of two steps may be more common than those of one step.
     """
     values = np.asarray(_local(times)) if is_date(times) else as_numbers(times)
     sizes, counts = np.unique(np.diff(values), return_counts=True)
@@ -191,7 +193,7 @@ def usual_steps(times: Any) -> list[Any]:
 
 
 def tick(length: Any) -> Any:
-    """Return the offset of a fixed length of time."""
+    """Return the pandas offset for a fixed length of time."""
     import pandas
 
     return pandas.tseries.frequencies.to_offset(pandas.Timedelta(length))
@@ -205,7 +207,7 @@ def _candidates(times: Any) -> Iterator[Any]:
 
     local = _local(times)
     if usual_steps(local)[0] >= 28 * DAY:
-        # Months come before days, because three months in a row can have 31 days.
+        # Months are tried before days, because consecutive months can have 31 days.
         yield from _calendar_steps(local)
     for length in usual_steps(local):
         if _is_days(length):
@@ -216,7 +218,7 @@ def _candidates(times: Any) -> Iterator[Any]:
                 if count > 1:
                     yield offsets.BusinessDay(int(count))
     for length in usual_steps(times if times.tz is None else times.tz_convert(None)):
-        # Whole days here are days in another time zone, such as UTC.
+        # Multiples of 24 hours can be days in another time zone, such as UTC.
         yield offsets.Hour(24 * int(length // DAY)) if _is_days(length) else tick(length)
 
 
@@ -225,7 +227,7 @@ def _is_days(length: Any) -> bool:
 
 
 def _calendar_steps(local: Any) -> Iterator[Any]:
-    """Yield offsets of months, quarters and years, if all dates lie on them."""
+    """Yield the offsets of months, quarters and years that fit all dates."""
     import pandas
 
     to_offset = pandas.tseries.frequencies.to_offset
@@ -244,9 +246,10 @@ def _calendar_steps(local: Any) -> Iterator[Any]:
 
 
 def positions(times: Any, step: Any, first: Any = None) -> Array:
-    """Return positions (T,) of times on the grid that starts at ``first``; −1 if not on it.
+    """Return the positions (T,) of times on the grid that starts at ``first``.
 
-    ``first`` holds one time, by default the first of ``times``, and no time is before it.
+    The position is −1 for times that are not on the grid. ``first`` is an array or index of one
+    time, by default the first of ``times``. No time may precede it.
     """
     first = times[:1] if first is None else first
     if not is_date(times):
@@ -269,18 +272,18 @@ def positions(times: Any, step: Any, first: Any = None) -> Array:
 
 
 def filled(times: Any, rows: Array, step: Any) -> Any:
-    """Return all times from the first to the last, given the positions of the existing ones."""
+    """Return all grid times between the first and the last of ``times``, given their positions."""
     size = int(rows[-1]) + 1
     if size == len(times):
         return times
     whole = joined([times[:1], onward(times[:1], step, size - 1)])
     if isinstance(times, np.ndarray):
-        whole[rows] = times  # keep numbers that are only close to their positions
+        whole[rows] = times  # keep the given numbers, which may be slightly off the grid
     return whole
 
 
 def onward(last: Any, step: Any, steps: int) -> Any:
-    """Return the times that follow a last time (1,), or precede it if the step is negative."""
+    """Return the times that follow ``last`` (1,), or precede it if the step is negative."""
     if isinstance(last, np.ndarray):
         return last[0] + step * np.arange(1, steps + 1)
     if is_period(last):
@@ -295,8 +298,9 @@ def onward(last: Any, step: Any, steps: int) -> Any:
         return times.as_unit(last.unit)
     except (ValueError, OverflowError) as error:  # pandas: dates out of bounds
         raise ValueError(
-            f"{steps} steps after {last[0]} are out of bounds for datetime64[{last.unit}]. "
-            "Forecast fewer steps, or convert the index with as_unit('us')."
+            f"The dates up to {steps} steps after {last[0]} exceed the range of "
+            f"datetime64[{last.unit}]. Forecast fewer steps, or convert the index with "
+            "as_unit('us')."
         ) from error
 
 
@@ -309,15 +313,15 @@ def mean_length(offset: Any) -> float:
         return float(pandas.Timedelta(length).total_seconds())
     start = pandas.Timestamp("2001-01-01").as_unit("s") + offset
     first = (start + offset - start).total_seconds()
-    # 480 steps are whole years of months and whole weeks of business days. Dates end in 9999.
+    # 480 months are 40 years, and 480 business days are 96 weeks. The last date is in 9999.
     count = 480 if first < 5e8 else 1
     return float((start + count * offset - start).total_seconds() / count)
 
 
 def _month_positions(first: Any, local: Any, step: Any) -> Array | None:
-    """Return positions by counting months, which is much faster than generating the grid.
+    """Compute positions by counting months, which is much faster than generating the grid.
 
-    Return None for steps other than months, quarters and years, or if a date is off the grid.
+    The result is None if the step is not a number of months, or if a date is not on the grid.
     """
     months = getattr(step, "months", 0) or step.n * CALENDAR.get(_code(step)[:1], (0, ""))[0]
     if not months or not step.is_on_offset(first):
@@ -330,7 +334,7 @@ def _month_positions(first: Any, local: Any, step: Any) -> Array | None:
 
 
 def _fixed_length(step: Any, zone: Any) -> Any:
-    """Return the length of a step that is always the same, as a timedelta64, or None."""
+    """Return the length of a step as a timedelta64, or None if it varies."""
     import pandas
 
     if isinstance(step, pandas.offsets.Day):
@@ -340,7 +344,7 @@ def _fixed_length(step: Any, zone: Any) -> Any:
 
 
 def _time_since(times: Any, first: Any) -> Array:
-    """Return the time since a first time, as timedelta64 (T,)."""
+    """Return the time since ``first`` as timedelta64 (T,)."""
     if times.unit == "ns" and times[-1].year - first[0].year > ROOM:
         times, first = times.as_unit("us"), first.as_unit("us")
     start, dates = (np.asarray(t if t.tz is None else t.tz_convert(None)) for t in (first, times))
@@ -348,12 +352,12 @@ def _time_since(times: Any, first: Any) -> Array:
 
 
 def _local(times: Any) -> Any:
-    """Return dates as local dates without a time zone, and other times unchanged."""
+    """Remove the time zone of dates; other times are returned unchanged."""
     return times if getattr(times, "tz", None) is None else times.tz_localize(None)
 
 
 def _nominal(times: Any) -> Any:
-    """Return local dates, with midnight for days that began later because midnight was skipped."""
+    """Return local dates, with midnight for days whose midnight was skipped by a clock change."""
     local = _local(times)
     if times.tz is None:
         return local
@@ -362,7 +366,10 @@ def _nominal(times: Any) -> Any:
 
 
 def _localised(local: Any, zone: Any) -> Any:
-    """Return local dates in a time zone: the earlier of two, or the next if there is none."""
+    """Return local dates in a time zone.
+
+    Ambiguous times are the earlier ones, and times that do not exist are shifted forward.
+    """
     if zone is None:
         return local
     first = np.ones(len(local), bool)
@@ -370,7 +377,7 @@ def _localised(local: Any, zone: Any) -> Any:
 
 
 def _with_freq(times: Any, step: Any) -> Any:
-    """Return dates with their step as ``freq``, unless daylight saving time moved one of them."""
+    """Set the ``freq`` of dates to their step, unless a clock change moved one of them."""
     import pandas
 
     try:
@@ -387,7 +394,7 @@ def _range(start: Any, step: Any, **until: Any) -> Any:
 
 
 def _code(step: Any) -> str:
-    """Return the name of an offset in pandas without its number and anchor: MS for 2MS, QE, D."""
+    """Return the pandas alias of an offset without its number and anchor, such as MS for 2MS."""
     return str(step.freqstr.lstrip("-0123456789").split("-")[0])
 
 

@@ -1,4 +1,4 @@
-"""Collections of series to classify and their labels, read from arrays, lists and frames."""
+"""Reading of labelled series for classification from arrays, lists and frames."""
 
 from __future__ import annotations
 
@@ -14,30 +14,31 @@ from eigenecho.checks import as_array, check_known
 from eigenecho.data.read import MISSING, LongNames, PanelFormat, read_X
 from eigenecho.errors import Words, bad_argument, not_finite, place
 from eigenecho.frames import FrameFormat, to_pandas
-from eigenecho.series import as_table, check_not_empty, column_labels, to_numbers
+from eigenecho.series import as_table, check_dense, check_not_empty, column_labels, to_numbers
 from eigenecho.types import Array
 
 LAYOUTS = ("channels_last", "channels_first")
 FORMATS = "(series, T), (series, T, D), a list of (T,) or (T, D), or a long DataFrame"
 SHORTEST = 2
-"""Minimum number of steps of a series, so that it has at least one increment."""
+"""Minimum number of rows in a series, so that it has at least one increment."""
 
 
 @dataclass(frozen=True, eq=False)
 class Collection:
-    """Series of any lengths with the same channels.
+    """Series of different lengths that have the same channels.
 
     Attributes
     ----------
     rows : array (n, D)
-        The rows of all series. Series i has the rows ``starts[i]`` … ``starts[i + 1]``.
+        The rows of all series. Series i is ``rows[starts[i] : starts[i + 1]]``.
     starts : array (series + 1,) of int
+        First row of each series, and the total number of rows.
     channels : tuple of str, optional
-        Names of the columns of a frame.
+        Column names of a frame.
     ids : pandas Index, optional
-        Series of a long frame, sorted.
+        Sorted ids of the series in a long frame.
     format : FrameFormat, optional
-        The library of a long frame, None for pandas.
+        The library of a long frame, or None for pandas.
     """
 
     rows: Array
@@ -50,7 +51,7 @@ class Collection:
         return len(self.starts) - 1
 
     def __getitem__(self, part: slice) -> Collection:
-        """Return some consecutive series, as views."""
+        """Return consecutive series as views."""
         first, last, _ = part.indices(len(self))
         starts = self.starts[first : last + 1]
         return Collection(self.rows[starts[0] : starts[-1]], starts - starts[0], self.channels)
@@ -61,10 +62,10 @@ class Collection:
         return np.diff(self.starts)
 
     def restore(self, values: Array, names: Any) -> Any:
-        """Return one row of values per series: an array, or a frame with the ids as index.
+        """Return values (series,) or (series, c) in the caller's format.
 
-        ``names`` are the column names. Values (series,) become a Series, or a frame with the
-        ids as a column in libraries other than pandas.
+        If X is a long pandas frame, the result is a Series or a frame with the ids as index and
+        ``names`` as column names. Frames of other libraries have the ids in their first column.
         """
         if self.ids is None:
             return values
@@ -79,19 +80,18 @@ class Collection:
 
 
 def check_options(layout: Any, id: Any, time: Any) -> None:
-    """Raise if a layout is not known, or if ``id`` or ``time`` cannot be the name of a column."""
+    """Raise an error for an unknown layout, or if ``id`` or ``time`` is not a column name."""
     check_known(layout, "layout", LAYOUTS)
     for name, column in {"id": id, "time": time}.items():
         if not isinstance(column, Hashable):
-            raise bad_argument(name, column, "the name of a column")
+            raise bad_argument(name, column, "a column name")
 
 
 def read_collection(X: Any, layout: str, id: Hashable, time: Hashable) -> Collection:
     """Read series from arrays, lists or a long frame with the columns ``id`` and ``time``."""
     check_options(layout, id, time)
     _refuse_tensors(X, "X")
-    if hasattr(X, "toarray"):
-        raise ValueError("X is sparse: expected a dense array. Use X.toarray().")
+    check_dense(X, "X")
     X, native = to_pandas(X, "X")
     if isinstance(X, np.ndarray) and X.dtype.kind == "O" and X.ndim == 1:
         X = X.tolist()
@@ -109,18 +109,19 @@ def read_collection(X: Any, layout: str, id: Hashable, time: Hashable) -> Collec
 
 
 def _refuse_tensors(value: Any, name: str) -> None:
-    """Raise for tensors, and for Dask collections."""
+    """Raise an error for tensors on a device and for Dask collections."""
     if find_device({name: value}) is not None:
-        remedy = f"Use {name}.cpu().numpy(); classifiers compute on the CPU."
-        raise bad_argument(name, Words("tensor"), "NumPy arrays or DataFrames", remedy)
+        remedy = f"Classifiers run on the CPU: pass {name}.cpu().numpy()."
+        raise bad_argument(name, Words("a tensor"), "a NumPy array or a DataFrame", remedy)
 
 
 def _read_long(X: Any, format: FrameFormat | None, id: Hashable, time: Hashable) -> Collection:
     check_not_empty(range(len(X)), "X")
     for name, column in {"id": id, "time": time}.items():
         if column not in X.columns:
-            remedy = f"Name the column by {name}=, or use X.reset_index() if it is in the index."
-            raise bad_argument("X", Words(f"no column {column!r}"), "a long frame", remedy)
+            got, expected = Words(f"no column {column!r}"), "a long frame with this column"
+            remedy = f"Set {name}= to its name, or use X.reset_index() if it is in the index."
+            raise bad_argument("X", got, expected, remedy)
     import pandas
 
     tables = read_X(X, PanelFormat("long", LongNames(id, time)), "X", ())
@@ -140,15 +141,15 @@ def _read_list(X: Sequence[Any], layout: str) -> Collection:
         part = to_numbers(as_table(item, "X", i), np.float64)
         parts.append(part.T if layout == "channels_first" and not is_flat else part)
         if parts[-1].shape[1] != parts[0].shape[1]:
-            got = Words(f"{parts[-1].shape[1]} channel(s) in series {i}")
-            expected = f"{parts[0].shape[1]} channel(s), as in series 0"
-            remedy = "With layout='channels_first', series are (D, T)."
+            got = Words(f"D={parts[-1].shape[1]} channels in series {i}")
+            expected = f"D={parts[0].shape[1]} channels, as in series 0"
+            remedy = "If the arrays have shape (D, T), use layout='channels_first'."
             raise bad_argument("X", got, expected, remedy)
         names = tuple(map(str, column_labels(item) or ())) if layout == "channels_last" else ()
         channels = channels or names
         if names not in ((), channels):
             got = Words(f"columns {names} in series {i}")
-            raise bad_argument("X", got, f"{channels}, as in the previous series")
+            raise bad_argument("X", got, f"columns {channels}, as in the previous series")
     return _joined(parts, channels or None)
 
 
@@ -168,7 +169,7 @@ def _read_array(X: Any, layout: str) -> Collection:
     if T < SHORTEST:  # in the words of scikit-learn
         raise ValueError(
             f"X has {T} feature(s) (shape={shape}) while a minimum of {SHORTEST} is required: "
-            f"every series needs at least {SHORTEST} steps. Arrays of shape (series, D, T) need "
+            f"each series must have at least {SHORTEST} rows. If X has shape (series, D, T), use "
             "layout='channels_first'."
         )
     return Collection(np.ascontiguousarray(stack).reshape(n * T, D), np.arange(n + 1) * T)
@@ -180,15 +181,15 @@ def _joined(parts: Sequence[Array], *details: Any) -> Collection:
 
 
 def _check(series: Collection) -> None:
-    """Raise if there are no series or channels, or if one is too short or not finite."""
+    """Raise an error if there are no series or channels, or a series is short or not finite."""
     check_not_empty(range(len(series)), "X")
     if not series.rows.shape[1]:
         raise bad_argument("X", Words("0 channels"), "at least one channel")
     short = series.lengths < SHORTEST
     if short.any():
         i = int(np.argmax(short))
-        got = Words(f"{series.lengths[i]} step(s) in series {_label(series, i)}")
-        raise bad_argument("X", got, f"at least {SHORTEST} steps in each series")
+        got = Words(f"series {_label(series, i)} of length {series.lengths[i]}")
+        raise bad_argument("X", got, f"at least {SHORTEST} rows in each series")
     finite = np.isfinite(series.rows)
     if not finite.all():
         row, channel = np.unravel_index(int(np.argmin(finite)), finite.shape)
@@ -206,14 +207,14 @@ def _label(series: Collection, i: int) -> Any:
 
 
 def read_labels(y: Any, series: Collection) -> Array:
-    """Return the label of each series (n,): by position for arrays, by id for a long frame."""
+    """Return the labels (n,) of the series, matched by id if X is a long frame."""
     _refuse_tensors(y, "y")
     if series.ids is not None:
         return _as_labels(_labels_by_id(y, series.ids), series)
     labels = _as_labels(y, series)
     if labels.shape[:1] != (len(series),):
         got = Words(f"{len(labels)} labels" if labels.ndim else type(y).__name__)
-        remedy = "For labels by id, X must be a long frame; id= and time= name its columns."
+        remedy = "To match labels by id, pass X as a long frame and set id= and time=."
         raise bad_argument("y", got, f"{len(series)} labels, one for each series", remedy)
     return labels
 
@@ -224,18 +225,18 @@ def _labels_by_id(y: Any, ids: Any) -> list[Any]:
             raise bad_argument("y", Words("a duplicate id"), "one label for each id")
         y = dict(zip(y.index, y.tolist(), strict=True))
     if not isinstance(y, Mapping):
-        wanted = "a pandas Series with the ids as index, or a mapping from ids to labels"
-        remedy = "With polars, use dict(zip(ids, labels))."
+        wanted = "a pandas Series with the ids as index, or a dict from ids to labels"
+        remedy = "For a polars frame, pass dict(zip(ids, labels))."
         raise bad_argument("y", Words(type(y).__name__), wanted, remedy)
     missing = [id for id in ids if id not in y]
     if missing:
         got = Words(f"no label for series {missing[0]!r}")
-        raise bad_argument("y", got, "a label for each series of X")
+        raise bad_argument("y", got, "a label for each series in X")
     return [y[id] for id in ids]
 
 
 def _as_labels(y: Any, series: Collection) -> Array:
-    """Return labels as an array of text, numbers, flags or dates, none of which is missing."""
+    """Return labels as an array of text, numbers, Booleans or dates without missing values."""
     y = y.tolist() if np.ma.is_masked(y) else y
     labels = np.asarray(y, object if isinstance(y, (list, tuple)) else None)
     values = list(labels.ravel())
@@ -246,8 +247,9 @@ def _as_labels(y: Any, series: Collection) -> Array:
     if any(missing):
         i = missing.index(True)
         got = Words(f"{values[i]} for series {_label(series, i)}")
-        raise bad_argument("y", got, "a label for each series", "Drop series without a label.")
+        raise bad_argument("y", got, "a label for each series", "Drop the unlabelled series.")
     if len({isinstance(value, str) for value in values}) > 1:
-        raise bad_argument("y", Words("text and numbers"), "labels of one type")
+        raise bad_argument("y", Words("both text and numbers"), "labels of a single type")
+
     plain = np.array(values)
     return plain.reshape(labels.shape) if plain.size == labels.size else labels

@@ -1,4 +1,4 @@
-"""Forecast origins: the last rows before forecasts."""
+"""Selection of forecast origins, the last rows that a forecast may use."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from eigenecho.types import Array
 
 
 def origins(panel: Panel, origins: Any, horizon: int) -> list[Array]:
-    """Return the last row before each forecast, for each series.
+    """Return the row numbers of the forecast origins in each series.
 
     Parameters
     ----------
     panel : Panel
-    origins : int, or row numbers, or times
-        An int is the number of origins. The last one has ``horizon`` rows after it. They are
-        ``horizon`` rows apart, or closer if they would otherwise reach into the first half. Row
-        numbers count from 0; times are those of DataFrames.
+    origins : int, row numbers or times
+        An int is the number of origins. They are ``horizon`` rows apart, or closer if the first one
+        would otherwise be in the first half of the series, and ``horizon`` rows follow the last
+        one. Row numbers start at 0. Times require a DataFrame.
     horizon : int
-        Steps of a forecast.
+        Number of steps to forecast.
 
     Returns
     -------
     list of int arrays (O,)
-        One for each series.
+        The rows of each series.
     """
     if _is_int(origins):
         return [_spread(history, int(origins), horizon) for history in panel.histories]
@@ -40,17 +40,17 @@ def origins(panel: Panel, origins: Any, horizon: int) -> list[Array]:
         wrong = (rows[-1] < 0) | (rows[-1] >= len(history))
         if wrong.any():
             of = in_series(history.name)
-            expected = f"row numbers from 0 to {len(history) - 1}, or times of rows{of}"
+            expected = f"row numbers from 0 to {len(history) - 1}, or times of existing rows{of}"
             raise bad_argument("origins", items[wrong.argmax()], expected)
     return rows
 
 
 def together(panel: Panel, origins: Any, horizon: int) -> Array:
-    """Return rows (O, n), sorted by time, after which all series are forecast at once.
+    """Return the rows (O, n) of origins at which all n series are forecast, sorted by time.
 
-    If ``origins`` is an int, origins are counted from the end of each series, and spaced as in the
-    longest one. The row is −1 if a series has no row at an origin, no observation before it, or
-    fewer than ``horizon`` rows after it.
+    If ``origins`` is an int, origins are counted from the end of each series and spaced as in the
+    longest series. A row is −1 if the series has no row at this origin, no earlier observation,
+    or fewer than ``horizon`` later rows.
     """
     histories = panel.histories
     starts = np.array([history.start for history in histories])
@@ -67,14 +67,14 @@ def together(panel: Panel, origins: Any, horizon: int) -> Array:
     for item, any_valid in zip(items, is_valid.any(axis=1), strict=True):
         if not any_valid:
             expected = f"row numbers from 0 to {lengths.max() - horizon - 1}, or times of rows"
-            need = f"with observations before and {horizon} rows after them"
-            raise bad_argument("origins", item, f"{expected}, {need}")
+            where = f"with an earlier observation and {horizon} later rows"
+            raise bad_argument("origins", item, f"{expected}, {where}")
     order = np.argsort(rows.max(axis=1), kind="stable")
     return np.where(is_valid, rows, -1)[order]
 
 
 def _rows_of(history: History, origins: list[Any]) -> Array:
-    """Return the rows of a series at origins, −1 where there is none."""
+    """Return the row number of each origin in a series, or −1 if there is no such row."""
     rows = [origin if _is_int(origin) else history.row_of(origin) for origin in origins]
     return np.array([-1 if row is None else int(row) for row in rows])
 
@@ -82,10 +82,12 @@ def _rows_of(history: History, origins: list[Any]) -> Array:
 def _spread(history: History, count: int, horizon: int) -> Array:
     last = len(history) - 1 - horizon
     if not 1 <= count <= last + 1:
-        of = in_series(history.name)
-        wanted = f"a number from 1 to {max(last + 1, 0)}: each of the {len(history)} rows{of}"
+        wanted = (
+            f"a number from 1 to {max(last + 1, 0)}, because {horizon} of the {len(history)} rows"
+            f"{in_series(history.name)} must follow each origin"
+        )
         remedy = "Use fewer origins or a shorter horizon."
-        raise bad_argument("origins", count, f"{wanted} needs {horizon} rows after it", remedy)
+        raise bad_argument("origins", count, wanted, remedy)
     apart = max(1, min(horizon, (last - len(history) // 2) // count))
     return last - apart * np.arange(count)[::-1]
 
@@ -94,7 +96,8 @@ def _listed(origins: Any) -> list[Any]:
     is_one = isinstance(origins, str) or not hasattr(origins, "__iter__")
     items = [origins] if is_one else list(origins)
     if not items:
-        raise bad_argument("origins", Words("none"), "at least one origin")
+        raise bad_argument("origins", origins, "at least one origin")
+
     return items
 
 

@@ -1,4 +1,4 @@
-"""Panels of series read from the caller's data, and results in the caller's format."""
+"""Conversion of the caller's data to panels of series, and of results to the caller's format."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from eigenecho.errors import Words, bad_argument
 from eigenecho.types import Array, Forecast
 
 Results = Mapping[str, Sequence[Array]]
-"""Results by name, such as forecast and lower: one array (H,) per series."""
+"""Results by name, such as "forecast" and "lower", with one array (H,) per series."""
 
 
 def read(
@@ -53,22 +53,23 @@ def read(
     Parameters
     ----------
     y : array, list, Series or DataFrame
-        (T,) is one series, (T, D) and a wide frame contain one series per column, a list contains
-        one series (T,) per element, and a long frame has one row per ``id`` and ``time``. NaN is a
-        missing observation. Rows of frames are sorted by time, and rows that are missing in
-        a regular step become NaN.
-    X : likewise, optional
-        Further columns: (T, k), for all columns of y; a list of such arrays; a frame with the
-        times of y. A frame may continue after the end of y with values that are known ahead. If
-        neither y nor X has a row in a regular step, the values of the row before are used.
-    past : names of columns of X, or numbers for arrays
-        Columns that are known up to the present only. Missing values are filled forward. All
-        other columns are known ahead, and complete.
-    known : names of the other columns, optional
+        An array (T,) is one series. Arrays (T, D) and wide frames contain one series per column,
+        lists contain one series (T,) per element, and long frames have one row per ``id`` and
+        ``time``. NaN is a missing observation. Rows of frames are sorted by time, and rows are
+        added with NaN if times are missing.
+    X : array, list, Series or DataFrame, optional
+        Exogenous variables: an array (T, k) for all series, a list of such arrays, or a frame with
+        the times of y. Rows after the end of y contain values that are known in advance. If
+        neither y nor X has a row at some time, the values of the previous row are used.
+    past : list of column names, or numbers for arrays
+        Columns that are known only up to the forecast origin. Missing values are filled forward.
+        All other columns are known in advance and may not have missing values.
+    known : list of column names, optional
         Without X, the columns of ``past`` and ``known`` are taken from y, if it is a frame.
-    id, time, target : names of the columns of a long frame
-        ``time`` is also the column of times of a wide frame of polars or PyArrow, where it can
-        be left out if there is only one column of dates.
+        Otherwise, ``known`` lists all columns that are not in ``past``.
+    id, time, target : str
+        Column names of a long frame. ``time`` is also the column of times in a wide frame of polars
+        or PyArrow; it is optional if there is only one column of dates.
     """
     names, listed = LongNames(id, time, target), as_labels(known) + as_labels(past)
     if X is None and listed and has_columns(y, ()):
@@ -96,14 +97,14 @@ def read(
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """One or more series in the caller's format, which reads further rows and writes results.
+    """One or more series, and the caller's format, in which further data and results are given.
 
     Attributes
     ----------
     histories : tuple of History (n,)
     labels : pandas Index or tuple (n,)
-        The series: columns of a wide frame, ids of a long one, the name of a Series; numbers for
-        arrays.
+        Labels of the series: column names of a wide frame, ids of a long frame, the name of a
+        Series, or numbers for arrays.
     columns : Columns
         Columns of X.
     form : PanelFormat
@@ -119,17 +120,17 @@ class Panel:
 
     @property
     def known_names(self) -> tuple[str, ...]:
-        """Names of the columns of X that are known ahead; "x0", "x1", … for arrays."""
+        """Names of the columns of X that are known in advance ("x0", "x1", … for arrays)."""
         return tuple(map(str, self.columns.known))
 
     @property
     def past_names(self) -> tuple[str, ...]:
-        """Names of the columns of X that are known up to the present only."""
+        """Names of the columns of X that are known only up to the forecast origin."""
         return tuple(map(str, self.columns.past))
 
     @cached_property
     def cycles(self) -> tuple[float, ...]:
-        """Day, week and year in steps, if they are visible; empty without dates."""
+        """Lengths in steps of the calendar cycles that the step resolves; empty without dates."""
         return self.histories[0].clock.cycles
 
     @property
@@ -142,15 +143,16 @@ class Panel:
     def read_context(
         self, y: Any, X: Any = None, *, name: str = "context", X_name: str = "context_X"
     ) -> Panel:
-        """Read other series or rows of the same format, with the same columns of X and step."""
+        """Read other series that have the same format, columns of X and step."""
         form, labels, histories = self._read(y, X, name, X_name)
         return Panel(histories, labels, self.columns, form)
 
     def follow(self, y_new: Any, X_new: Any = None) -> Panel:
-        """Return the panel with new rows, which directly follow the last ones.
+        """Return the panel extended by new rows, which directly follow the last rows.
 
-        A long frame may omit series without new rows; a list contains empty arrays for them.
-        Without ``X_new``, rows of X that are known ahead are used if X has no other columns.
+        Series without new rows may be missing in a long frame, and are empty arrays in a list.
+        Without ``X_new``, the new rows use the rows of X after the end of y, if X has no past
+        columns.
         """
         starts = [len(history) for history in self.histories]
         _, labels, new = self._read(y_new, X_new, "y_new", "X_new", starts)
@@ -163,13 +165,13 @@ class Panel:
         return replace(self, histories=tuple(histories))
 
     def future(self, X: Any, horizon: int) -> list[Array]:
-        """Return columns that are known ahead, (horizon, k) after the end of each series.
+        """Return the known columns (horizon, k) after the end of each series.
 
-        Without ``X``, they are the rows of X that followed the end of y.
+        Without ``X``, they are taken from the rows of the training X that follow the end of y.
         """
         if not self.columns.known:
             if X is not None:
-                wanted = "None: fit had no X that is known ahead"
+                wanted = "None, because the fit used no columns that are known in advance"
                 raise bad_argument("X", Words("columns"), wanted)
             return [np.empty((horizon, 0))] * len(self)
         if X is None:
@@ -185,37 +187,39 @@ class Panel:
     def _read(
         self, y: Any, X: Any, name: str, X_name: str, starts: Any = None
     ) -> tuple[PanelFormat, Any, tuple[History, ...]]:
-        """Return the format, labels and rows of further data; ``starts`` is given for new rows.
+        """Return the format, labels and histories of other data.
 
-        New rows may have no X if all of its columns are known ahead.
+        ``starts`` contains the number of earlier rows of each series if the data continue them.
+        Such data may have no X if all columns of X are known in advance.
         """
         y, X = self._split(y, X, name)
         form, data = identify(y, self.form.names, name)
         if form.kind != self.form.kind:
-            wanted = f"{KINDS[self.form.kind]}, as in fit"
+            wanted = f"{KINDS[self.form.kind]}, as in fit()"
             raise bad_argument(name, Words(KINDS[form.kind]), wanted)
         if starts is not None and form.is_array and len(data) != len(starts):
             got = Words(f"{len(data)} series")
-            raise bad_argument(name, got, f"{len(starts)} series, as in fit")
+            raise bad_argument(name, got, f"{len(starts)} series, as in fit()")
         labels, tables = read_y(form, data, name, starts)
         clock = self.histories[0].clock
         check_same_type(tables[0].times, clock.times, name)
         drivers = None
         if X is not None:
             if not self.columns.labels:
-                raise bad_argument(X_name, Words("columns"), "None: fit had no X")
+                got = Words("columns")
+                raise bad_argument(X_name, got, "None, because fit() was called without X")
             times = [table.times for table in tables]
             columns = self.columns
             beside = read_X(X, form, X_name, times, columns.labels, columns.categories)
             drivers = Drivers(beside, self.columns, X_name)
         elif self.columns.past or (self.columns.labels and starts is None):
             listed = ", ".join(map(str, self.columns.names))
-            raise bad_argument(X_name, None, f"the columns of fit: {listed}")
+            raise bad_argument(X_name, None, f"the columns that were passed to fit(): {listed}")
         own_steps = {history.name: history.clock.step for history in self.histories}
         return form, labels, align(tables, clock.step, drivers, name, own_steps, starts is None)
 
     def _split(self, y: Any, X: Any, name: str) -> tuple[Any, Any]:
-        """Return y and X, which may be columns of y."""
+        """Return y and X, which is taken from the columns of y if it is not given."""
         names = self.columns.names
         if X is not None or not names or not has_columns(y, names) or set(names) & set(self.labels):
             return y, X
@@ -227,45 +231,46 @@ class Panel:
             return list(range(len(labels)))
         at = self.labels.get_indexer(labels)
         if (at < 0).any():
-            got = Words(f"a series {labels.tolist()[int(np.argmax(at < 0))]!r}")
-            raise bad_argument("y_new", got, "series of the fit")
+            got = Words(f"an unknown series {labels.tolist()[int(np.argmax(at < 0))]!r}")
+            raise bad_argument("y_new", got, "series that were passed to fit()")
         if self.form.kind == "wide" and len(at) < len(self.labels):
-            lacking = self.labels.difference(labels, sort=False)[0]
-            raise bad_argument("y_new", Words(f"no column {lacking!r}"), "all series of the fit")
+            got = Words(f"no column {self.labels.difference(labels, sort=False)[0]!r}")
+            raise bad_argument("y_new", got, "all series that were passed to fit()")
         return [int(i) for i in at]
 
     def _check_follows(self, series: int, new: History) -> None:
-        """Raise unless new rows begin one step after the last."""
+        """Raise an error unless new rows begin one step after the last row."""
         clock = self.histories[series].clock
         first, wanted = new.clock.times[:1], clock.ahead(1)
         if len(first) and positions(first, clock.step, wanted)[0] != 0:
             of = in_series(None if self.form.shared else new.name)
             raise bad_argument(
-                "y_new", Words(f"rows from {shown(first)}{of}"),
+                "y_new",
+                Words(f"rows from {shown(first)}{of}"),
                 f"rows from {shown(wanted)}, directly after the last row",
-                "Use NaN for rows that were not observed.",
-            )  # fmt: skip
+                "Use NaN for missing observations.",
+            )
 
     def _known_ahead(self, series: int, rows: int, name: str) -> Array:
-        """Return rows of X beyond the end of a series."""
+        """Return the known columns after the end of a series."""
         history = self.histories[series]
         if len(history.ahead) < rows:
             of = "" if self.form.shared else f" of series {history.name!r}"
             end = shown(history.clock.times[-1:])
             wanted = f"{rows} rows of {', '.join(self.known_names)} after the end{of} ({end})"
-            remedy = f"X in fit has {len(history.ahead)} rows beyond the end."
+            remedy = f"The X passed to fit() has {len(history.ahead)} rows after the end."
             raise bad_argument(name, None, wanted, remedy)
         return history.ahead[:rows]
 
     # Writing --------------------------------------------------------------------------------------
 
     def forecast(self, horizon: int, results: Results) -> Any:
-        """Return results of the rows after the end in the caller's format.
+        """Return the results for the rows after the end of y, in the caller's format.
 
-        Results are forecasts, with or without bounds, or quantiles only. Arrays are (H,), (H, D)
-        or a list of (H,), ``Forecast`` tuples with bounds (one per level if the names of bounds
-        contain levels), and have a last axis for quantiles. Frames have one column per result:
-        forecast, lower, upper, lower_80, q0.1, ….
+        The results are forecasts, forecasts with bounds, or quantiles. Arrays have shape (H,) or
+        (H, D), or are lists of (H,), with an additional last axis for quantiles. Forecasts with
+        bounds are ``Forecast`` tuples, or a list of one per level if the names of the bounds
+        contain levels. Frames have one column per result, such as forecast, lower_80 or q0.1.
         """
         if self.form.is_array:
             if "forecast" not in results:
@@ -289,10 +294,10 @@ class Panel:
         return self._written(wide, None, [self.form.index_name])
 
     def rolling(self, origins: Sequence[Array], values: Sequence[Array]) -> Any:
-        """Return forecasts (O, H) after rows of each series, in the caller's format.
+        """Return forecasts (O, H) from several origins of each series, in the caller's format.
 
-        Arrays are (O, H), (O, H, D) or a list of (O, H). Frames become a long frame of id, cutoff,
-        time and forecast.
+        Arrays have shape (O, H) or (O, H, D), or are lists of (O, H). Frames are long, with the
+        columns id, cutoff, time and forecast.
         """
         if self.form.is_array:
             return np.stack(values, -1) if self.form.kind == "columns" else self._arrays(values)
@@ -309,7 +314,7 @@ class Panel:
         return self._long(labels, {"cutoff": cutoffs, self.form.names.time: times}, forecasts)
 
     def _interval(self, *results: Any) -> Any:
-        """Return forecasts with their bounds: one ``Forecast``, or a list of them for a list."""
+        """Return a ``Forecast`` of forecasts and bounds, or a list of them if y is a list."""
         if self.form.kind == "list":
             return list(map(Forecast, *results))
         return Forecast(*map(self._arrays, results))
@@ -320,7 +325,7 @@ class Panel:
         return np.stack(results, axis=1) if self.form.kind == "columns" else list(results)
 
     def _long(self, labels: Any, times: Mapping[Any, Sequence[Any]], results: Results) -> Any:
-        """Return a long frame: id, times and one column per result."""
+        """Return a long frame with the columns of ids and times, and one column per result."""
         import pandas
 
         counts = [len(part) for part in next(iter(times.values()))]
@@ -330,7 +335,7 @@ class Panel:
         return self._written(pandas.DataFrame(columns), self.form.names.id, list(times))
 
     def _written(self, frame: Any, id: Hashable, times: Sequence[Hashable]) -> Any:
-        """Return a pandas frame in the caller's library."""
+        """Convert a pandas frame to the caller's library."""
         return frame if self.form.frame is None else self.form.frame.write(frame, id, times)
 
     def _index(self, times: Any) -> Any:
@@ -347,7 +352,7 @@ class Panel:
 
 
 def _series_result(results: Results, index: Any, label: Hashable) -> Any:
-    """Return a Series for one result, a frame for several."""
+    """Return a Series if forecasts are the only result, and a frame otherwise."""
     import pandas
 
     if list(results) == ["forecast"]:
@@ -356,7 +361,7 @@ def _series_result(results: Results, index: Any, label: Hashable) -> Any:
 
 
 def _wide_result(results: Results, index: Any, labels: Any) -> Any:
-    """Return one column per series; multiple results form an additional column level."""
+    """Return a frame with one column per series and, for several results, a level of results."""
     import pandas
 
     if list(results) == ["forecast"]:

@@ -1,4 +1,4 @@
-"""Parse columns of text as numbers and dates. Ambiguous cells raise an error."""
+"""Parsing of text columns as numbers and dates. Ambiguous cells raise an error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from eigenecho.checks import LARGEST_NUMBER
 from eigenecho.data.read_file import FileFormat
 
 MISSING = ("", "na", "n/a", "n.a.", "#n/a", "nan", "null", "none", r"\n", *"-–—?.", "--")
-"""Cells, in lower case, that stand for a missing value."""
+"""Cells, in lower case, that represent a missing value."""
 
 CURRENCIES = "$€£¥₹₽₩₺₪₫₴₦"
 MARKS = {".": r"\.", ",": ",", " ": "[ \u00a0\u2009\u202f]", "'": "['\u2019]"}
@@ -25,7 +25,7 @@ CONVENTIONS = {
     "--thousands ' '": (".", " "), "--decimal , --thousands ' '": (",", " "),
     '--thousands "\'"': (".", "'"), '--decimal , --thousands "\'"': (",", "'"),
 }  # fmt: skip
-"""Decimal marks and thousands separators to suggest, by the options that select them."""
+"""Decimal marks and thousands separators that error messages suggest, by command-line option."""
 
 DATES = (
     "%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y",
@@ -35,38 +35,39 @@ DATES = (
 )  # fmt: skip
 TIMES = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p", ", %H:%M")
 DATE_FORMATS = [date + time for date in DATES for time in TIMES]
-"""Formats that are tried if none is given, besides ISO 8601."""
+"""Formats that are tried if none is specified, in addition to ISO 8601."""
 
 OFFSET = r"(?:Z|[-+]\d\d:?\d\d)"
-"""Offsets from UTC."""
+"""Regular expression of offsets from UTC."""
 
 TIME_NAMES = re.compile(
     r"(date|time|datetime|timestamp|year|month|week|day|t|step|index|period)s?|datum|zeit|jahr|monat"
     r"|woche|tag|ann[eé]e|mois|jour|fecha|a[nñ]o|mes|d[ií]a|data|mese|giorno"
 )
-"""Names, in lower case, by which columns are recognised as times if they are not dates."""
+"""Lower-case names of columns that are assumed to contain times even if they are not dates."""
 
 MAY_BE_TIME = {
     "numbers": r"(19|20)\d\d(\d{3}|\.\d+)?|\d{6}|[34]\d{4}|1\d{9}(\d{3})?",
     "texts": r".*\d.*",
 }
-"""Cells of columns that may be times: years, 2024031, 240131, days of a spreadsheet, seconds."""
+"""Patterns of cells that may be times, such as years, 2024031, 240131, spreadsheet dates, and Unix
+times in seconds."""
 
 SAMPLE = 20
-"""Number of cells from which columns of dates are recognised."""
+"""Number of cells that are examined to detect columns of dates."""
 
 SHOWN = 3
-"""Number of places that an error message lists."""
+"""Maximum number of cells or rows that an error message lists."""
 
 
 def listed(texts: Iterable[str], count: int) -> str:
-    """Return the first of ``count`` texts, and the number of further ones."""
+    """Join the first ``SHOWN`` of ``count`` texts, and state how many were omitted."""
     more = f"; and {count - SHOWN} more" if count > SHOWN else ""
     return "; ".join(islice(texts, SHOWN)) + more
 
 
 def places(cells: Any) -> str:
-    """Return the lines of cells and their contents, for an error message."""
+    """Return the line numbers and contents of cells for an error message."""
     row = cells.index.name
     texts = (f"{row} {line} contains {str(cell)!r}" for line, cell in cells.items())
     return listed(texts, len(cells))
@@ -77,11 +78,11 @@ def check_filled(cells: Any, wanted: str) -> None:
     empty = cells[cells.isna() | (cells.astype(str).str.strip() == "")]
     if len(empty):
         row = f"{empty.index.name} {empty.index[0]}"
-        raise ValueError(f"column {cells.name!r} is empty at {row}: every row needs {wanted}.")
+        raise ValueError(f"Column {cells.name!r} is empty in {row}: each row must have {wanted}.")
 
 
 def read_numbers(frame: Any, name: str, form: FileFormat) -> Any:
-    """Return a column as a Series of float64, NaN where a value is missing."""
+    """Convert a column to a Series of float64, with NaN for missing values."""
     cells = frame[name]
     if cells.dtype.kind in "iufb":
         values = cells.astype("Float64").astype(np.float64)
@@ -94,19 +95,23 @@ def read_numbers(frame: Any, name: str, form: FileFormat) -> Any:
             if len(readings) != 1 or form.decimal or form.thousands:
                 remedy = _remedy(texts.dropna(), readings)
                 raise ValueError(
-                    f"column {name!r} has cells that are not numbers: {places(wrong)}. {remedy}"
+                    f"Column {name!r} contains cells that are not numbers: {places(wrong)}. "
+                    f"{remedy}"
                 )
             values[texts.notna()] = next(iter(readings))
         else:
             _check_points(name, texts, form)
     large = cells[values.abs() > LARGEST_NUMBER]
     if len(large):
-        raise ValueError(f"column {name!r} has numbers above {LARGEST_NUMBER:g}: {places(large)}.")
+        raise ValueError(
+            f"Column {name!r} contains numbers that are too large: {places(large)}. The maximum is "
+            f"{LARGEST_NUMBER:g}."
+        )
     return values
 
 
 def _texts(cells: Any) -> Any:
-    """Return cells as text without surrounding spaces and currency signs, None where missing."""
+    """Return cells as text without spaces at the ends and currency signs, or None if missing."""
     import pandas
 
     words = (str(cell).strip() for cell in cells.astype(object).where(cells.notna(), ""))
@@ -121,7 +126,7 @@ def _texts(cells: Any) -> Any:
 
 
 def _convert(texts: Any, form: FileFormat) -> Any:
-    """Return texts as numbers, NaN for texts that are not numbers in the given format."""
+    """Convert texts to numbers, with NaN for texts that are not numbers in the given format."""
     decimal = form.decimal or ("," if form.thousands == "." else ".")
     other = {".": ",", ",": "."}[decimal] if form.decimal else None
     group, mark = MARKS.get(form.thousands or other or ""), MARKS[decimal]
@@ -129,7 +134,7 @@ def _convert(texts: Any, form: FileFormat) -> Any:
         pattern = rf"[-+]?[1-9]\d{{0,2}}(?:{group}\d{{3}})+(?:{mark}\d*)?"
         is_grouped = texts.str.fullmatch(pattern, na=False)
         texts = texts.where(~is_grouped, texts.str.replace(group, "", regex=True))
-    # Two digits that start with 0, a point and four digits are a month, such as 01.2024.
+    # Texts such as 01.2024 are months, not numbers.
     pattern = rf"(?!0\d\.\d{{4}}$)[-+]?(?:\d+(?:{mark}\d*)?|{mark}\d+)(?:[eE][-+]?\d+)?"
     is_number = re.compile(pattern).fullmatch
     return texts.map(
@@ -138,7 +143,7 @@ def _convert(texts: Any, form: FileFormat) -> Any:
 
 
 def _readings(texts: Any) -> dict[tuple[float, ...], str]:
-    """Return the possible numeric values of texts, with the options that select them."""
+    """Return the possible numerical values of all texts, and the options that select them."""
     readings: dict[tuple[float, ...], str] = {}
     for options, (decimal, thousands) in CONVENTIONS.items():
         values = _convert(texts, FileFormat(decimal=decimal, thousands=thousands))
@@ -148,18 +153,18 @@ def _readings(texts: Any) -> dict[tuple[float, ...], str]:
 
 
 def _remedy(texts: Any, readings: dict[tuple[float, ...], str]) -> str:
-    """Return the options that read all texts as numbers, with the numbers that they give."""
+    """Return advice on how to read texts as numbers."""
     if not readings:
-        return "Correct them, or empty the cells and use --gaps fill."
+        return "Correct these cells, or leave them empty and use --gaps fill."
     i = int(np.argmin(texts.str.fullmatch(r"[-+]?\d+")))
     choices = (f"{option} reads {texts.iloc[i]} as {v[i]:.15g}" for v, option in readings.items())
-    return f"Use an option: {'; '.join(choices)}."
+    return f"Use one of these options: {'; '.join(choices)}."
 
 
 def _check_points(name: str, texts: Any, form: FileFormat) -> None:
-    """Raise an error if all points of a column may be decimal points or thousands separators.
+    """Raise an error if points may be either decimal points or thousands separators.
 
-    One number such as 0.5, 12.25 or 1234 resolves the ambiguity.
+    A column is unambiguous if it contains a number such as 0.5, 12.25 or 1234.
     """
     pointed = texts[texts.str.contains(".", regex=False, na=False)]
     is_decided = texts.str.fullmatch(r"[-+]?\d{4,}", na=False).any() or not len(pointed)
@@ -167,16 +172,16 @@ def _check_points(name: str, texts: Any, form: FileFormat) -> None:
         return
     if _convert(pointed, FileFormat(decimal=",")).notna().all():
         raise ValueError(
-            f"column {name!r} is ambiguous: points may be decimal points or separate thousands: "
-            f"{places(pointed)}. Use --decimal . for decimal points, --decimal , for thousands."
+            f"Column {name!r} is ambiguous, because its points may separate decimals or thousands: "
+            f"{places(pointed)}. Use --decimal . for decimal points, or --decimal , for thousands."
         )
 
 
 def find_times(frame: Any, used: list[str], id: str | None, form: FileFormat) -> str | None:
-    """Return the column of times, None if there is none.
+    """Return the name of the column of times, or None if there is no such column.
 
-    Columns of dates come first, then numeric columns with the name of a time. Raise an error if
-    there is neither but a column may contain times, since rows could be in the wrong order.
+    Columns of dates are preferred to numerical columns whose names refer to times. Raise an error
+    if there are neither, but some column may contain times, because the rows may be unordered.
     """
     columns: dict[str, list[str]] = {"dates": [], "repeated": [], "numbers": [], "unclear": []}
     for name in frame.columns:
@@ -194,9 +199,10 @@ def find_times(frame: Any, used: list[str], id: str | None, form: FileFormat) ->
     ranked = [name for names in columns.values() for name in names]
     if unclear and not ranked:
         raise ValueError(
-            f"no column has dates or unique times, but {unclear[0]!r} may contain times: "
-            f"{places(frame[unclear[0]].iloc[:1])}. Give their --date-format, the --time column, "
-            "the --id of several series, or --time none if each row is one step."
+            "No column contains dates or unique times, but there may be times in "
+            f"{unclear[0]!r}: {places(frame[unclear[0]].iloc[:1])}. Specify --date-format, the "
+            "--time column, the --id column of several series, or --time none if each row is one "
+            "step."
         )
     return ranked[0] if ranked else None
 
@@ -207,9 +213,9 @@ def _may_be_times(cells: Any, kind: str) -> bool:
 
 
 def _kind_of(cells: Any, form: FileFormat) -> str:
-    """Return "dates", "numbers" or "texts": the kind of most of the first cells.
+    """Return "dates", "numbers" or "texts", depending on what most of the first cells contain.
 
-    Numbers such as 19870131 are dates.
+    Numbers such as 19870131 count as dates.
     """
     if cells.dtype.kind == "M" or str(cells.dtype).startswith("period"):
         return "dates"
@@ -223,7 +229,7 @@ def _kind_of(cells: Any, form: FileFormat) -> str:
 
 
 def read_times(frame: Any, name: str, form: FileFormat) -> tuple[Any, str]:
-    """Return a column as dates without a time zone, or as numbers, and a note about time zones."""
+    """Return a column as numbers or dates without a time zone, and a note about the time zone."""
     cells = frame[name]
     check_filled(cells, "a time")
     if str(cells.dtype).startswith("period"):
@@ -237,7 +243,7 @@ def read_times(frame: Any, name: str, form: FileFormat) -> tuple[Any, str]:
 
 
 def _without_zone(cells: Any) -> tuple[Any, str]:
-    """Return dates in UTC; local midnights become days, whose step is regular all year."""
+    """Convert dates to UTC, or to days if all are local midnights."""
     if cells.dt.tz is None:
         return cells, ""
     local = cells.dt.tz_localize(None)
@@ -250,26 +256,28 @@ def _read_dates(name: str, texts: Any, form: FileFormat) -> tuple[Any, str]:
     has_offset = texts.str.fullmatch(rf".*:\d\d(?:\.\d+)?\s*{OFFSET}")
     if has_offset.any() and not has_offset.all():
         wrong = places(texts[~has_offset])
-        raise ValueError(f"column {name!r} has times with and without an offset: {wrong}.")
+        raise ValueError(
+            f"Column {name!r} contains times with and without an offset from UTC: {wrong}."
+        )
     note = "times are in UTC" if has_offset.any() else ""
     if note and texts.str.contains(rf"[T ]00:00(?::00(?:\.0+)?)?\s*{OFFSET}$").all():
-        # Local days: in UTC, their step would change with summer time.
+        # In UTC, the step between local days would change with daylight saving time.
         texts, note = texts.str[:10], ""
     readings = {date: _parse(texts, date) for date in _formats(texts.iloc[:1], form)}
     complete = {date: values for date, values in readings.items() if values.notna().all()}
     if not complete:
         wrong = min((texts[v.isna()] for v in readings.values()), key=len, default=texts)
         raise ValueError(
-            f"column {name!r} has cells that are not dates, or not in one format: {places(wrong)}. "
-            "Expected 2024-12-31 or 2024-12-31 18:00. Give another --date-format or --time column, "
-            "or --time none if each row is one step."
+            f"Column {name!r} contains cells that are not dates, or dates in several formats: "
+            f"{places(wrong)}. Expected dates such as 2024-12-31 or 2024-12-31 18:00. Specify "
+            "another --date-format or --time column, or --time none if each row is one step."
         )
     first, *others = complete
     for other in others:
         if not complete[other].equals(complete[first]):
             example = places(texts[complete[other] != complete[first]].iloc[:1])
             choices = " or ".join(f"--date-format {date}" for date in (first, other))
-            raise ValueError(f"column {name!r} is ambiguous: {example}. Use {choices}.")
+            raise ValueError(f"Column {name!r} contains ambiguous dates: {example}. Use {choices}.")
     return complete[first], note
 
 
@@ -285,7 +293,7 @@ def _formats(texts: Any, form: FileFormat) -> list[str]:
 
 
 def _parse(texts: Any, date: str) -> Any:
-    """Return texts as dates, in UTC if they have an offset, and NaT where they do not fit."""
+    """Parse texts as dates, in UTC if they have an offset; return NaT for other texts."""
     import pandas
 
     if date == "quarter":  # such as 2024Q1
@@ -301,4 +309,5 @@ def _parse(texts: Any, date: str) -> Any:
             dates = pandas.to_datetime(texts, format=date, errors="coerce", utc=True)
         except ValueError as error:
             raise ValueError(f"Invalid --date-format {date!r}: {error}.") from None
+
     return dates.dt.tz_localize(None)

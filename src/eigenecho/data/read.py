@@ -1,4 +1,4 @@
-"""Arrays, lists and DataFrames as tables of numbers with times."""
+"""Conversion of arrays, lists and DataFrames to tables of numbers with times."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ KINDS = ARRAYS | FRAMES
 WANTED = "a series (T,), columns (T, D), a list of arrays (T,), or a Series or DataFrame"
 TIMES = "dates, periods or numbers"
 RESULTS = ("forecast", "lower", "upper", "cutoff")
-"""Columns of a long result besides ids and times."""
+"""Columns of results in long frames, besides ids and times."""
 FARTHEST = 2.0**62
-"""Largest number that is accepted as a time; integers end at 2⁶³."""
+"""Largest number that is accepted as a time. The largest 64-bit integer is 2⁶³ − 1."""
 
 MISSING = ("NoneType", "NAType", "NaTType", "MaskedConstant")
-"""Types of objects that stand for a missing number."""
+"""Types of objects that represent a missing number."""
 
-OTHERS = "List columns that help to forecast in known= or past=, or pass them as X; drop others."
+OTHERS = "List exogenous variables in known= or past=, or pass them as X. Drop all other columns."
 """The remedy for a column of a frame that is not a target."""
 
 TEXT = (
@@ -47,21 +47,21 @@ TEXT = (
 """The remedy for a column of a frame that does not contain numbers."""
 
 MOST_CATEGORIES = 100
-"""Maximum number of categories of a column. It is reduced to half of the rows, but not below
-``FEW_CATEGORIES``: columns with more are probably ids, or dates or numbers as text."""
+"""Maximum number of categories in a column. For short frames, it is half the number of rows or
+``FEW_CATEGORIES``: columns with more values are probably ids, or dates or numbers as text."""
 FEW_CATEGORIES = 10
 
 NOT_NUMBERS = (str, bytes, complex, np.complexfloating, np.datetime64, np.timedelta64)
-"""Types that ``float`` may convert, but that are not real numbers."""
+"""Types of objects that are not real numbers, although ``float`` converts some of them."""
 
 
 def in_series(label: Hashable | None) -> str:
-    """Return words that name a series in errors, or empty text for a single series."""
+    """Return words that name a series in an error message, or "" if there is only one series."""
     return "" if label is None else f" in series {label!r}"
 
 
 class LongNames(NamedTuple):
-    """Names of the columns of a long frame."""
+    """Column names of a long frame."""
 
     id: Hashable = "unique_id"
     time: Hashable = "ds"
@@ -70,7 +70,7 @@ class LongNames(NamedTuple):
 
 @dataclass(eq=False)
 class Table:
-    """Rows that share their times, sorted: times (n,), values (n, c) and labels of the columns."""
+    """Sorted unique times (n,), the values of c columns (n, c), and the labels of the columns."""
 
     times: Any
     values: Array
@@ -78,17 +78,19 @@ class Table:
 
 
 class PanelFormat(NamedTuple):
-    """The caller's format of y.
+    """The format in which y was given.
 
     Attributes
     ----------
     kind : {"single", "columns", "list", "series", "wide", "long"}
-        Arrays (T,) and (T, D), a list of arrays, or a Series, wide frame or long frame.
+        Array (T,), array (T, D), list of arrays, Series, wide frame or long frame.
     names : LongNames
-    index_name, is_range : Hashable, bool
-        Name and type (RangeIndex) of the index of a Series or wide frame; arrays have a range.
+    index_name : Hashable
+        Name of the index of a Series or wide frame.
+    is_range : bool
+        True for arrays, and if the index of a Series or wide frame is a RangeIndex.
     frame : FrameFormat or None
-        The library of the frame, None for pandas.
+        The library of the frame, or None for pandas.
     """
 
     kind: str
@@ -98,23 +100,23 @@ class PanelFormat(NamedTuple):
     frame: FrameFormat | None = None
 
     def check(self) -> None:
-        """Raise if a file contains an unknown kind."""
+        """Raise an error if a file contains an unknown kind."""
         check_known(self.kind, "kind", KINDS)
 
     @property
     def is_array(self) -> bool:
-        """Return True for arrays and lists of arrays."""
+        """True for arrays and lists of arrays."""
         return self.kind in ARRAYS
 
     @property
     def shared(self) -> bool:
-        """Return True if all series have the same rows."""
+        """True if all series have the same rows."""
         return self.kind not in ("list", "long")
 
 
 def identify(y: Any, names: LongNames, name: str) -> tuple[PanelFormat, Any]:
-    """Return the format of y, and its data: a list of columns for arrays, else a pandas object."""
-    y, native = (y, None) if isinstance(y, np.ndarray) else to_pandas(y, name)
+    """Return the format of y, and its data as a pandas object or, for arrays, a list of columns."""
+    y, native = to_pandas(y, name)
     if not hasattr(y, "iloc"):
         kind, arrays = _array_columns(y, name)
         return PanelFormat(kind, names, is_range=True), arrays
@@ -129,8 +131,8 @@ def identify(y: Any, names: LongNames, name: str) -> tuple[PanelFormat, Any]:
         is_partial = names.time in columns if native is None else set(names[1:]) < columns
         if is_partial or names.id in columns or names.id in y.index.names:
             listed = ", ".join(map(repr, names))
-            got = Words(f"a DataFrame without all of the columns {listed}")
-            wanted = "a long frame with these columns, or a wide one with the times as index"
+            got = Words(f"a DataFrame with only some of the columns {listed}")
+            wanted = "a long frame with all of them, or a wide frame with the times as index"
             remedy = "Pass the column names of a long frame: Forecaster(id=, time=, target=)."
             raise bad_argument(name, got, wanted, remedy)
         y = _with_index(y, native, names.time, name)
@@ -144,19 +146,19 @@ def identify(y: Any, names: LongNames, name: str) -> tuple[PanelFormat, Any]:
 def read_y(
     form: PanelFormat, y: Any, name: str, starts: Sequence[int] | None = None
 ) -> tuple[Any, list[Table]]:
-    """Return the labels of all series, and one table for all or one per series.
+    """Return the labels of the series, and their tables.
 
-    Rows of arrays have row numbers as times, which begin at 0 or at ``starts``.
+    Series with the same rows share a table. The times of arrays are row numbers, which start at 0
+    or at ``starts``.
     """
     if form.is_array:
         return _array_tables(form.kind, y, name, starts or [0] * len(y))
     if form.kind == "long":
         extra = [column for column in y.columns if column not in form.names]
         if extra:
-            raise bad_argument(
-                name, Words(f"a column {extra[0]!r}"), f"only {', '.join(map(repr, form.names))}",
-                OTHERS,
-            )  # fmt: skip
+            got = Words(f"an unexpected column {extra[0]!r}")
+            expected = f"only the columns {', '.join(map(repr, form.names))}"
+            raise bad_argument(name, got, expected, OTHERS)
         ids, tables = _long_tables(y, [form.names.target], form.names, name)
         for label, table in tables.items():
             table.labels = [label]
@@ -172,8 +174,8 @@ def read_y(
 
 
 def split_frame(y: Any, labels: Sequence[Hashable], names: LongNames, name: str) -> tuple[Any, Any]:
-    """Split a frame into one without columns of X, and one of these with the ids and times."""
-    native = _narwhals(y)
+    """Split a frame into the targets and the columns of X, both with the ids and times."""
+    native = to_narwhals(y, name)
     columns = list(y.columns if native is None else native.columns)
     for label in labels:
         if label not in columns or label in names:
@@ -186,8 +188,8 @@ def split_frame(y: Any, labels: Sequence[Hashable], names: LongNames, name: str)
     targets = [column for column in columns if column not in (*labels, *times)]
     if names.target in targets and len(targets) > 1:
         extra = next(column for column in targets if column != names.target)
-        wanted = ", ".join(map(repr, [*times, names.target, *labels]))
-        raise bad_argument(name, Words(f"a column {extra!r}"), f"only {wanted}", OTHERS)
+        wanted = f"only the columns {', '.join(map(repr, [*times, names.target, *labels]))}"
+        raise bad_argument(name, Words(f"an unexpected column {extra!r}"), wanted, OTHERS)
     parts = [*times, *targets], [*times, *labels]
     if native is None:
         return y[parts[0]], y[parts[1]]
@@ -195,15 +197,10 @@ def split_frame(y: Any, labels: Sequence[Hashable], names: LongNames, name: str)
 
 
 def has_columns(y: Any, labels: Sequence[Hashable]) -> bool:
-    """Return True for a frame with these columns."""
-    native = _narwhals(y)
+    """Return True if a value is a frame with these columns."""
+    native = to_narwhals(y, "y")
     columns = native.columns if native is not None else getattr(y, "columns", ())
     return len(columns) > 0 and all(label in columns for label in labels)
-
-
-def _narwhals(y: Any) -> Any:
-    """Return a frame of a library other than pandas as a narwhals frame, otherwise None."""
-    return to_narwhals(y, "y") if not isinstance(y, np.ndarray) and is_table(y) else None
 
 
 def read_X(
@@ -215,17 +212,25 @@ def read_X(
     categories: dict[Hashable, tuple[str, ...]] | None = None,
     learn: bool = False,
 ) -> dict[Hashable, Table]:
-    """Return the tables of X by series, or under None if all series share one.
+    """Return the tables of X by series; the key None stands for all series.
 
-    ``times`` are those of the rows of arrays, one per series. ``labels`` are those of the columns
-    of arrays, by default "x0", "x1", …. Columns of ``categories`` have one column of 0 and 1 for
-    each category; with ``learn``, all columns of text or categories are added to these.
+    Parameters
+    ----------
+    times : sequence of arrays
+        Times of the rows of each series, for arrays.
+    labels : sequence of Hashable
+        Column labels of arrays, by default "x0", "x1", ….
+    categories : dict
+        Categories of the columns that are encoded, as one column of 0 and 1 per category.
+    learn : bool
+        Add all columns of text or categories to ``categories``.
     """
     if form.is_array:
         if form.shared:
             return {None: _array_table(X, times[0], name, labels)}
         if not isinstance(X, (list, tuple)) or len(X) != len(times):
-            raise bad_argument(name, Words(type(X).__name__), f"a list of {len(times)} arrays")
+            got = Words(f"{len(X)} items" if isinstance(X, (list, tuple)) else type(X).__name__)
+            raise bad_argument(name, got, f"a list of {len(times)} arrays, one for each series")
         tables = (_array_table(x, times[i], f"{name}[{i}]", labels) for i, x in enumerate(X))
         return dict(enumerate(tables))
     X, native = to_pandas(X, name)
@@ -238,13 +243,13 @@ def read_X(
     _check_unique(X.columns, name)
     names, is_long = form.names, form.kind == "long"
     if is_long and names.time not in X.columns:
-        raise bad_argument(name, Words(f"no column {names.time!r}"), "a column of times")
+        raise bad_argument(name, Words(f"no column {names.time!r}"), "a column with the times")
     X = X if is_long else _with_index(X, native, names.time, name)
     beside = (names.id, names.time) if is_long else ()
     X = _encoded(X, beside, name, categories, learn)
     labels = [column for column in X.columns if column not in beside]
     if not labels:
-        raise bad_argument(name, Words("no columns"), "at least one column besides the times")
+        raise bad_argument(name, Words("only times"), "at least one column besides the times")
     if is_long and names.id in X.columns:
         return _long_tables(X, labels, names, name, flags=True)[1]
     values = _matrix(X[labels], name, flags=True)
@@ -256,7 +261,7 @@ def read_X(
 
 
 def _array_columns(y: Any, name: str) -> tuple[str, list[Any]]:
-    """Return the kind of arrays and their columns (T,)."""
+    """Return the kind of format, and the columns (T,) of an array or a list of arrays."""
     is_list = isinstance(y, (list, tuple))
     if is_list and any(hasattr(x, "__len__") and not isinstance(x, (str, bytes)) for x in y):
         for i, x in enumerate(y):
@@ -272,7 +277,7 @@ def _array_columns(y: Any, name: str) -> tuple[str, list[Any]]:
 
 
 def _plain(x: Any, name: str) -> Any:
-    """Return an array, masked or not."""
+    """Return a dense array, which may be masked."""
     is_array = isinstance(x, np.ndarray)
     if not is_array and (hasattr(x, "toarray") or hasattr(x, "iloc") or is_table(x)):
         raise bad_argument(name, Words(type(x).__name__), "a dense array")
@@ -280,12 +285,12 @@ def _plain(x: Any, name: str) -> Any:
 
 
 def _array_table(x: Any, times: Any, name: str, labels: Sequence[Hashable]) -> Table:
-    """Return the table of an array (T, k) or (T,) of X."""
+    """Convert an array (T,) or (T, k) of X to a table."""
     array = _plain(x, name)
     array = array.reshape(-1, 1) if array.ndim == 1 else array
     width = array.shape[1] if array.ndim == 2 else 0
     if not width or width != (len(labels) or width) or len(array) != len(times):
-        wanted = f"an array ({len(times)}, {len(labels) or 'k ≥ 1'})"
+        wanted = f"shape ({len(times)}, {len(labels) or 'k'}), one row for each row of y"
         raise bad_argument(name, Words(f"shape {np.shape(x)}"), wanted)
     values = _stacked(array.T, range(width), name, flags=True)
     return Table(times, values, labels or [f"x{i}" for i in range(width)])
@@ -305,7 +310,7 @@ def _array_tables(
 
 
 def _stacked(items: Any, labels: Sequence[Hashable], name: str, flags: bool = False) -> Array:
-    """Return columns (T,) as one array (T, c)."""
+    """Combine columns (T,) into one array (T, c) of floats."""
     columns = [as_floats(x, name, label, flags) for x, label in zip(items, labels, strict=True)]
     return np.stack(columns, axis=1)
 
@@ -314,13 +319,14 @@ def _stacked(items: Any, labels: Sequence[Hashable], name: str, flags: bool = Fa
 
 
 def _with_index(frame: Any, native: Any, time: Hashable, name: str) -> Any:
-    """Return a wide frame with its times as index; frames of pandas already have it."""
+    """Return a wide frame with the times as index. Frames of pandas are unchanged."""
     if native is None:
         return frame
     dates = [label for label in frame.columns if is_date(frame[label])]
     if time not in frame.columns and len(dates) != 1:
         got = Words(f"a frame with {len(dates)} columns of dates")
-        raise bad_argument(name, got, "exactly one, or the column named by Forecaster(time=)")
+        remedy = "Pass the name of the column of times: Forecaster(time=)."
+        raise bad_argument(name, got, "exactly one column of dates", remedy)
     return frame.set_index(time if time in frame.columns else dates[0])
 
 
@@ -331,7 +337,7 @@ def _encoded(
     categories: dict[Hashable, tuple[str, ...]] | None,
     learn: bool,
 ) -> Any:
-    """Return a frame with a column "label=category" of 0 and 1 for each category of a column."""
+    """Encode categories by columns of 0 and 1, which are named "label=category"."""
     if categories is None:
         return frame
     import pandas
@@ -350,40 +356,41 @@ def _encoded(
         most = min(MOST_CATEGORIES, max(len(values) // 2, FEW_CATEGORIES))
         if learn and len(observed) > most:
             got = Words(f"{len(observed)} categories in column {label!r}")
-            raise bad_argument(name, got, f"at most {most}", TEXT)
+            raise bad_argument(name, got, f"at most {most} categories", TEXT)
         for value in observed:
             if value not in categories[label]:
                 got = Words(f"a new category {value!r} in column {label!r}")
-                raise bad_argument(name, got, f"those of fit: {', '.join(categories[label])}")
+                expected = f"categories that were passed to fit(): {', '.join(categories[label])}"
+                raise bad_argument(name, got, expected)
         for value in categories[label]:
             encoded = f"{label}={value}"
             if encoded in frame.columns:
-                got = Words(f"a column {encoded!r} beside a category {value!r} of column {label!r}")
+                got = Words(f"a column {encoded!r} and a column {label!r} with category {value!r}")
                 raise bad_argument(name, got, "different names", "Rename the first column.")
             columns[encoded] = np.where(missing, np.nan, values == value)
     return pandas.DataFrame(columns, frame.index)
 
 
 def _is_text(column: Any) -> bool:
-    """Return True for a column of categories or text."""
+    """Return True if a column contains text or categories."""
     if column.dtype.kind == "O" and str(column.dtype) == "object":
         return any(isinstance(value, str) for value in column)
     return str(column.dtype).partition("[")[0] in ("category", "string", "str")
 
 
 def _times(column: Any, name: str) -> Any:
-    """Return an index or column as a DatetimeIndex, a PeriodIndex, or an array of numbers."""
+    """Convert an index or column to a DatetimeIndex, a PeriodIndex or an array of numbers."""
     import pandas
 
     index = column if hasattr(column, "nlevels") else pandas.Index(column)
     if index.nlevels > 1:
-        raise bad_argument(name, Words("a MultiIndex"), f"one index of {TIMES}")
+        raise bad_argument(name, Words("a MultiIndex"), f"an index of {TIMES}")
     if index.dtype.kind in "iuf":
         times = index.to_numpy(dtype=np.float64, na_value=np.nan)
         _check_complete(~np.isfinite(times), name, "time")
         if (np.abs(times) > FARTHEST).any():
             got = Words(f"times up to {np.abs(times).max():.6g}")
-            raise bad_argument(name, got, f"numbers up to {FARTHEST:.3g}")
+            raise bad_argument(name, got, f"times up to {FARTHEST:.3g}")
         return times if index.dtype.kind == "f" else index.to_numpy(dtype=np.int64)
     if index.dtype.kind == "O" and not is_period(index):
         index = _parsed(index, name)
@@ -396,24 +403,24 @@ def _times(column: Any, name: str) -> Any:
 
 
 def _parsed(index: Any, name: str) -> Any:
-    """Return dates that are given as text or as objects."""
+    """Parse dates that are given as text or as objects."""
     import pandas
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about formats that pandas has to guess
+        warnings.simplefilter("ignore")  # pandas warns if it has to guess the format
         try:
             dates = pandas.DatetimeIndex(pandas.to_datetime(index))
         except (ValueError, TypeError, OverflowError) as error:
             dates = pandas.to_datetime(index, errors="coerce", utc=True)
             row = int(np.argmax(dates.isna() & ~index.isna()))
-            got = Words(f"times such as {str(index[row])[:40]!r} in row {row}")
-            remedy = "Convert them with pandas.to_datetime, with format=, dayfirst= or utc=."
+            got = Words(f"{str(index[row])[:40]!r} as the time of row {row}")
+            remedy = "Convert the times with pandas.to_datetime and format=, dayfirst= or utc=."
             raise bad_argument(name, got, TIMES, remedy) from error
         for order in () if str(index[0])[:4].isdigit() else ("dayfirst", "yearfirst"):
             other = pandas.to_datetime(index, errors="coerce", **{order: True})
             if other.notna().all() and (other != dates).any():
                 got = Words(f"times such as {index[np.argmax(other != dates)]!r}")
-                remedy = f"Convert them with pandas.to_datetime, with format= or {order}=."
+                remedy = f"Convert the times with pandas.to_datetime and format= or {order}=."
                 raise bad_argument(name, got, "unambiguous dates", remedy)
     return dates
 
@@ -421,13 +428,13 @@ def _parsed(index: Any, name: str) -> Any:
 def _sorted_table(
     times: Any, values: Array, labels: Sequence[Hashable], name: str, series: Any = None
 ) -> Table:
-    """Return rows sorted by time; times must be unique."""
+    """Return a table sorted by time; raise an error if times are repeated."""
     numbers = as_numbers(times)
     order = np.argsort(numbers, kind="stable")
     twice = np.flatnonzero(np.diff(numbers[order]) == 0)
     if twice.size:
-        got = Words(f"{shown(times[order[twice[:1]]])} twice{in_series(series)}")
-        remedy = "Aggregate the rows of one time; local times may need a time zone."
+        got = Words(f"several rows at {shown(times[order[twice[:1]]])}{in_series(series)}")
+        remedy = "Aggregate rows with equal times. For local times, set the time zone."
         raise bad_argument(name, got, "unique times", remedy)
     return Table(times[order], values[order], labels)
 
@@ -435,7 +442,7 @@ def _sorted_table(
 def _long_tables(
     frame: Any, labels: Sequence[Hashable], names: LongNames, name: str, flags: bool = False
 ) -> tuple[Any, dict[Hashable, Table]]:
-    """Return the sorted ids of a long frame, and the table of each."""
+    """Return the sorted ids of a long frame, and the table of each series."""
     import pandas
 
     values, times = _matrix(frame[list(labels)], name, flags), _times(frame[names.time], name)
@@ -451,25 +458,25 @@ def _long_tables(
 
 
 def _matrix(frame: Any, name: str, flags: bool = False) -> Array:
-    """Return the columns of a frame as numbers (n, c)."""
+    """Convert the columns of a frame to an array (n, c) of floats."""
     columns = (frame.iloc[:, i] for i in range(frame.shape[1]))
     return _stacked(columns, frame.columns, name, flags)
 
 
 def _check_names(names: LongNames) -> None:
-    """Raise unless the names of columns are unique and differ from those of results."""
+    """Raise an error unless the column names are unique and differ from those of results."""
     for argument, label in names._asdict().items():
         if not isinstance(label, Hashable) or (argument != "target" and label in RESULTS):
             others = ", ".join(RESULTS)
-            raise bad_argument(argument, label, f"the name of a column, not one of {others}")
-    if len(set(names)) < len(names) and any(names):  # empty names: no frame is a long one
-        raise bad_argument("time", names.time, "a column other than id and target")
+            raise bad_argument(argument, label, f"a column name other than {others}")
+    if len(set(names)) < len(names) and any(names):  # with empty names, no frame is long
+        raise bad_argument("time", names.time, "different names for id, time and target")
 
 
 def _check_unique(columns: Any, name: str) -> None:
     if not columns.is_unique:
         twice = columns[columns.duplicated()][0]
-        raise bad_argument(name, Words(f"two columns {twice!r}"), "columns with unique names")
+        raise bad_argument(name, Words(f"two columns {twice!r}"), "unique column names")
 
 
 def _check_complete(missing: Array, name: str, what: str) -> None:
@@ -482,7 +489,7 @@ def _check_complete(missing: Array, name: str, what: str) -> None:
 
 
 def as_floats(column: Any, name: str, label: Any = None, flags: bool = False) -> Array:
-    """Return a column (T,) as a new float64 array, NaN for missing values.
+    """Convert a column (T,) to a new float64 array, with NaN for missing values.
 
     Nullable types, masked arrays and objects that are numbers are converted. Text, dates, complex
     numbers, infinity and numbers above ``LARGEST_NUMBER`` raise an error.
@@ -491,7 +498,7 @@ def as_floats(column: Any, name: str, label: Any = None, flags: bool = False) ->
     ----------
     column : array or pandas Series (T,)
     name, label : str, Hashable
-        Names of the argument and the column, for errors.
+        Names of the argument and the column in error messages.
     flags : bool
         Convert Boolean values to 0 and 1 instead of raising an error.
     """
@@ -516,6 +523,7 @@ def as_floats(column: Any, name: str, label: Any = None, flags: bool = False) ->
             raise not_finite(name, float(values[row]), place(row, label), "float64", remedy)
         got = Words(f"{values[row]:.6g} {place(row, label)}")
         raise bad_argument(name, got, f"numbers up to {LARGEST_NUMBER:g}", "Rescale the data.")
+
     return values
 
 

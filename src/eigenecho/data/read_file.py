@@ -1,4 +1,4 @@
-"""Read a CSV or Parquet file into a frame of cells, without interpreting them."""
+"""Reading of CSV and Parquet files as frames of uninterpreted cells."""
 
 from __future__ import annotations
 
@@ -16,32 +16,34 @@ from typing import Any
 
 PARQUET = (".parquet", ".pq")
 SEPARATORS = (",", ";", "\t", "|")
-NEEDS_PYARROW = "is a Parquet file, which needs pyarrow: pip install 'eigenecho[parquet]'."
+NEEDS_PYARROW = (
+    "is a Parquet file, which requires pyarrow. Install it with: pip install 'eigenecho[parquet]'."
+)
 
 SAMPLE = 100
-"""Number of lines from which the separator is detected."""
+"""Number of lines that are examined to detect the separator."""
 
 DATE = r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ].*)?"
-"""Dates, which cannot be names of columns."""
+"""Regular expression of dates, which are not valid column names."""
 
 
 @dataclass(frozen=True)
 class FileFormat:
-    """Format of a file, as given by the options of the command.
+    """The format of a file, as specified by command-line options.
 
     Attributes
     ----------
     sep : str, optional
         The character between cells, or "tab".
-    decimal : "." or ",", optional
-        The decimal mark. The other one may separate thousands, unless ``thousands`` is given.
+    decimal : {".", ","}, optional
+        The decimal mark. The other character may separate thousands, unless ``thousands`` is set.
     thousands : str, optional
-        The character between groups of three digits; a space stands for all kinds of spaces.
+        The character between groups of three digits. A space matches all kinds of spaces.
     skip_rows : int
         Number of lines before the header.
     encoding : str, optional
     date_format : str, optional
-        The format of the dates, such as "%d/%m/%Y".
+        The format of dates, such as "%d/%m/%Y".
     """
 
     sep: str | None = None
@@ -55,7 +57,7 @@ class FileFormat:
         if self.decimal not in (None, ".", ","):
             raise ValueError(f"Invalid --decimal {self.decimal!r}: expected '.' or ','.")
         if self.thousands not in (None, *{".", ",", " ", "'"} - {self.decimal}):
-            expected = "'.', ',', ' ' or an apostrophe, and not the decimal mark"
+            expected = "'.', ',', ' ' or an apostrophe, other than the decimal mark"
             raise ValueError(f"Invalid --thousands {self.thousands!r}: expected {expected}.")
         if self.sep is not None and len(self.sep) != 1 and self.sep != "tab":
             raise ValueError(f"Invalid --sep {self.sep!r}: expected one character, or 'tab'.")
@@ -64,18 +66,19 @@ class FileFormat:
 def read_file(path: Path, form: FileFormat) -> Any:
     """Return the cells of a file as a DataFrame.
 
-    Cells of CSV files are text, and the index has their line numbers; its name is "line". Columns
-    of Parquet files keep their types, and the index is named "row".
+    The cells of CSV files are text, and the index contains line numbers and is named "line". The
+    columns of Parquet files keep their types, and the index is named "row".
     """
     if not path.is_file():
-        raise ValueError(f"cannot read {path}: {'a folder' if path.is_dir() else 'no such file'}.")
+        reason = "it is a folder" if path.is_dir() else "there is no such file"
+        raise ValueError(f"Cannot read {path}: {reason}.")
     if path.suffix.lower() in PARQUET:
         return _read_parquet(path)
     lines = list(islice(io.StringIO(_decode(path, form), newline=""), form.skip_rows, None))
     sep = "\t" if form.sep == "tab" else form.sep or _find_separator(path, lines)
     rows, numbers = _split(path, lines, sep, form.skip_rows)
     if len(rows) < 2:
-        raise ValueError(f"{path} is empty. Expected a header and rows.")
+        raise ValueError(f"{path} contains no rows. Expected a header and at least one row.")
     _check_widths(path, rows, numbers, sep)
     return _as_frame(path, rows, numbers)
 
@@ -85,46 +88,51 @@ def _decode(path: Path, form: FileFormat) -> str:
         data = path.read_bytes()
         data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
     except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"cannot read {path}: {error}.") from None
+        raise ValueError(f"Cannot read {path}: {error}.") from None
     if data[:4] == b"PAR1":
-        raise ValueError(f"{path} is a Parquet file: rename it to .parquet.")
+        raise ValueError(f"{path} is a Parquet file. Change its extension to .parquet.")
     if data[:4] == b"PK\x03\x04":
-        raise ValueError(f"{path} is a spreadsheet or archive: save it as CSV.")
+        raise ValueError(f"{path} is a spreadsheet or archive. Save the table as CSV.")
     bom = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
         text = data.decode(form.encoding or bom)
     except LookupError:
         raise ValueError(f"Unknown --encoding {form.encoding!r}. Try cp1252 or utf-16.") from None
     except UnicodeError as error:
-        raise ValueError(f"{path}: {error}. Older Windows files need --encoding cp1252.") from None
+        hint = "If the file was written by an older Windows program, use --encoding cp1252."
+        raise ValueError(f"Cannot read {path}: {error}. {hint}") from None
     if "\0" in text:
-        raise ValueError(f"{path} has null characters. Try --encoding utf-16-le or utf-16-be.")
+        raise ValueError(f"{path} contains null characters. Try --encoding utf-16-le or utf-16-be.")
     return text.removeprefix("\ufeff")
 
 
 def _split(
     path: Path, lines: Sequence[str], sep: str, skipped: int
 ) -> tuple[list[list[str]], list[int]]:
-    """Return the rows of cells without empty lines, and the line number of each."""
+    """Return the cells of all rows, without empty lines, and the line number of each row."""
     rows: list[list[str]] = []
     numbers: list[int] = []
     reader, start = csv.reader(lines, delimiter=sep, strict=True), 0
     try:
         for row in reader:
-            # In a table of one column, an empty line is a missing value.
+            # In a table with only one column, an empty line is a missing value.
             if len(row) > 1 or "".join(row).strip() or (rows and len(rows[0]) == 1):
                 rows.append(row or [""])
                 numbers.append(skipped + start + 1)
             start = reader.line_num
     except csv.Error as error:
-        raise ValueError(f"{path}, from line {skipped + start + 1}: {error}.") from None
+        line = skipped + start + 1
+        raise ValueError(f"Cannot read {path} from line {line} on: {error}.") from None
     while rows and not "".join(rows[-1]).strip():
         rows.pop()
     return rows, numbers[: len(rows)]
 
 
 def _find_separator(path: Path, lines: Sequence[str]) -> str:
-    """Return the separator that gives most rows the same width; raise if several fit all rows."""
+    """Return the separator for which most rows have the same number of cells.
+
+    Raise an error if several separators fit all rows.
+    """
     shares = {}
     for sep in SEPARATORS:
         rows = list(filter(None, csv.reader(lines[:SAMPLE], delimiter=sep)))
@@ -133,14 +141,16 @@ def _find_separator(path: Path, lines: Sequence[str]) -> str:
             shares[sep] = count / len(rows)
     if list(shares.values()).count(1.0) > 1:
         names = " or ".join(repr(sep) for sep, share in shares.items() if share == 1)
-        raise ValueError(f"{path}: cells may be separated by {names}. Choose one with --sep.")
+        raise ValueError(
+            f"The cells of {path} may be separated by {names}. Specify the separator with --sep."
+        )
     return max(shares, key=lambda sep: shares[sep], default=",")
 
 
 def _check_widths(path: Path, rows: list[list[str]], lines: list[int], sep: str) -> None:
-    """Raise an error at the first row with more or fewer cells than the header.
+    """Raise an error if a row has more or fewer cells than the header.
 
-    An additional empty cell at the end of every row is ignored.
+    An additional empty cell at the end of all rows is removed.
     """
     width = len(rows[0])
     if all(len(row) == width + 1 and not row[-1].strip() for row in rows[1:]):
@@ -150,13 +160,13 @@ def _check_widths(path: Path, rows: list[list[str]], lines: list[int], sep: str)
         return
     common = Counter(map(len, rows)).most_common(1)[0][0]
     start = lines[next(i for i, row in enumerate(rows) if len(row) == common)]
-    remedy = f"If line {start} is the header: --skip-rows {start - 1}."
+    remedy = f"If line {start} is the header, use --skip-rows {start - 1}."
     if start == lines[0]:
-        remedy = "Put cells that contain the separator in quotes, or choose another with --sep."
+        remedy = "Put cells that contain the separator in quotes, or specify --sep."
     if sep == "," and len(rows[place]) > width:
-        remedy += " Numbers with decimal commas need another separator or quotes."
+        remedy += " Numbers with decimal commas require quotes or another separator."
     raise ValueError(
-        f"{path}, line {lines[place]} has {len(rows[place])} cells, but the header in line "
+        f"Line {lines[place]} of {path} has {len(rows[place])} cells, but the header in line "
         f"{lines[0]} has {width}: {sep.join(rows[place])[:60]!r}. {remedy}"
     )
 
@@ -168,15 +178,15 @@ def _as_frame(path: Path, rows: list[list[str]], lines: list[int]) -> Any:
     is_date = any(re.fullmatch(DATE, name) for name in header)
     if is_date or all(re.fullmatch(r"[-+\d.,]*", name) for name in header):
         raise ValueError(
-            f"{path} has no header: line {lines[0]} is {header}. Expected the names of the "
-            "columns. Use --skip-rows if they are further down."
+            f"{path} has no header: line {lines[0]} is {header}. Expected column names. Use "
+            "--skip-rows if they are in a later line."
         )
     frame = pandas.DataFrame(rows[1:], pandas.Index(lines[1:], name="line"), dtype=object)
     frame = frame.loc[:, [bool(name) or (frame[i] != "").any() for i, name in enumerate(header)]]
     if not all(header[i] for i in frame.columns[1:]):  # pandas writes an index without a name
         raise ValueError(
-            f"{path}, line {lines[0]}: a column that contains cells has no name in the header. Put "
-            "numbers that contain the separator in quotes, or choose another with --sep."
+            f"The header in line {lines[0]} of {path} does not name every column with cells. "
+            "Put numbers that contain the separator in quotes, or specify --sep."
         )
     return frame.rename(columns=lambda i: header[i] or "column 1")
 
@@ -189,9 +199,10 @@ def _read_parquet(path: Path) -> Any:
     except ImportError:
         raise ValueError(f"{path} {NEEDS_PYARROW}") from None
     except Exception as error:  # each engine raises its own errors
-        raise ValueError(f"cannot read {path} as Parquet: {error}.") from None
+        raise ValueError(f"Cannot read {path} as a Parquet file: {error}.") from None
     if frame.index.nlevels > 1 or frame.index.name is not None or frame.index.dtype.kind == "M":
         frame = frame.reset_index(allow_duplicates=True)
     if not frame.size:
-        raise ValueError(f"{path} has no rows.")
+        raise ValueError(f"{path} contains no rows.")
+
     return frame.set_axis(map(str, frame.columns), axis=1).reset_index(drop=True).rename_axis("row")

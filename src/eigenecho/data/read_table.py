@@ -1,4 +1,4 @@
-"""Read the series of a table as frames for ``ee.Forecaster``."""
+"""Reading of CSV and Parquet files as frames for ``Forecaster``."""
 
 from __future__ import annotations
 
@@ -18,37 +18,38 @@ from eigenecho.errors import unknown_name
 
 GAPS = ("error", "fill", "ignore")
 NO_TIME = "none"
-"""Value of ``time`` for tables without a time column: each row is one step."""
+"""Value of ``time`` for tables without a time column, in which each row is one step."""
 
 TOTAL = r"\s*(grand total|totals?|sum|average|mean|summe|gesamt|mittelwert)\b.*"
-"""Cells that mark the last row as a summary of the others."""
+"""Regular expression of cells that mark the last row as a summary of the other rows."""
 
 LAST = 20_000
-"""Default maximum number of rows of each series: two years of hourly data."""
+"""Default maximum number of rows per series, which is about two years of hourly data."""
 
 
 @dataclass(frozen=True, eq=False)
 class TableSeries:
-    """Series of a table in the format of ``Forecaster``.
+    """The series of a table, as input for ``Forecaster``.
 
     Attributes
     ----------
     y, X : DataFrame
-        Wide frames with times as the index, or long ones if there is an id. X is None without
-        inputs, and has at least ``ahead`` rows after the end of each series.
+        Long frames if there is an id column, and wide frames with the times as index otherwise. X
+        is None if there are no exogenous variables.
     targets, inputs, past : tuple of str
-        Names of columns: to forecast, known ahead, known up to the present.
+        Names of the targets, the known columns and the past columns.
     id, time : str
-        Names of columns; "" and "row" if there is none.
+        Names of the columns of ids and times, or "" and "row" if there are no such columns.
     times : dict of Series
-        Times of the rows of X by the name of the series: the targets, or the ids.
+        Times of the rows of X, by target or id.
     rows : int
         Number of rows of the longest series.
     ahead : int
+        Minimum number of rows of X after the end of a series.
     is_counted : bool
-        True if y numbers the rows from 1 because gaps in their times are ignored.
+        True if the times of y are row numbers, because missing rows are ignored.
     notes : list of str
-        Messages about how the table was read.
+        Notes on how the table was read.
     """
 
     y: Any
@@ -83,14 +84,15 @@ def read_table(
     ----------
     path : str or Path
     target, inputs, past : str
-        Names of columns, separated by commas.
+        Column names, separated by commas.
     id, time : str, optional
-        Names of columns. By default there is no id, and the time is detected; "none" for no time.
+        Column names. By default, there is no id column, and the time column is detected. Use "none"
+        if there is no time column.
     gaps : {"error", "fill", "ignore"}
-        How to handle missing rows and cells: raise an error, leave them to the forecaster, or
-        treat rows as consecutive steps.
+        How to handle missing rows and cells: raise an error, treat them as missing values, or
+        treat the rows as consecutive steps.
     last : int
-        Number of last rows of each series to use.
+        Maximum number of rows per series. Earlier rows are not used.
     **form
         Fields of ``FileFormat``: sep, decimal, thousands, skip_rows, encoding, date_format.
     """
@@ -108,10 +110,11 @@ def read_table(
         time = ""
         notes.append("no time column: each row is one step")
         if frame.iloc[-1].astype(str).str.fullmatch(TOTAL, case=False).any():
-            raise ValueError(f"{frame.index.name} {frame.index[-1]} is a total: remove it.")
+            row = f"{frame.index.name} {frame.index[-1]}"
+            raise ValueError(f"The last row ({row}) is a summary of the other rows. Remove it.")
     twice = [name for name, n in Counter([*used, *_choose(frame, time, "--time")]).items() if n > 1]
     if twice or (id and len(targets) > 1):
-        problem = f"{twice[0]!r} is named twice" if twice else "--id needs a single --target"
+        problem = f"{twice[0]!r} is listed twice" if twice else "--id requires a single --target"
         raise ValueError(f"Invalid columns: {problem}.")
     values = {name: read_numbers(frame, name, file) for name in (*targets, *known, *observed)}
     keys = pandas.DataFrame({"id": _read_ids(frame, id)})
@@ -152,63 +155,60 @@ def read_table(
 def _select(
     rows: Any, targets: tuple[str, ...], keys: Any, last: int, notes: list[str]
 ) -> tuple[Any, Any]:
-    """Return masks of the rows from the first to the last target, without and with future rows.
-
-    Only the ``last`` rows of each series are selected.
-    """
+    """Return a mask of the last ``last`` rows with targets, and one that includes future rows."""
     ids, observed = keys["id"], rows[list(targets)].notna().any(axis=1)
     started = observed.groupby(ids).cummax()
     is_past = started & observed[::-1].groupby(ids).cummax()[::-1]
     recent = is_past[::-1].groupby(ids).cumsum()[::-1] <= last
     if rows.loc[is_past & recent, list(targets)].nunique().max() < 2:
-        raise ValueError(f"column {targets[0]!r} is constant, or has no numbers.")
+        raise ValueError(f"Column {targets[0]!r} is constant, or contains no numbers.")
     late, cut = (started & ~is_past).sum(), (started & ~recent).sum()
-    notes += [f"{late} rows at the end have no target: the forecast starts there"] * bool(late)
-    notes += [f"only the last {last} rows are used; --last changes this"] * bool(cut)
+    notes += [f"the forecast starts at the last {late} rows, which have no target"] * bool(late)
+    notes += [f"only the last {last} rows are used (change this with --last)"] * bool(cut)
     return is_past & recent, started & recent
 
 
 def _choose(frame: Any, text: str, option: str) -> tuple[str, ...]:
-    """Return the columns that an option names, separated by commas."""
+    """Return the names of the columns in the value of an option, which are separated by commas."""
     # A name may contain a comma itself.
     names = [text] if text in frame.columns else [name.strip() for name in text.split(",")]
     for name in filter(None, names):
         count = list(frame.columns).count(name)
         if count > 1:
-            raise ValueError(f"{option} {name!r}: {count} columns have this name. Rename them.")
+            raise ValueError(f"Invalid {option}: {count} columns are named {name!r}. Rename them.")
         if not count:
             lines = frame.index[(frame == name).any(axis=1)]
             hint = "Use --skip-rows if the header is not the first line."
             if len(lines):
-                hint = f"If line {lines[0]} is the header: --skip-rows {lines[0] - 1}."
+                hint = f"If line {lines[0]} is the header, use --skip-rows {lines[0] - 1}."
             raise ValueError(f"{unknown_name(option, name, list(frame.columns))} {hint}")
     return tuple(filter(None, names))
 
 
 def _read_ids(frame: Any, id: str) -> Any:
-    """Return the ids as text, empty text if there are none."""
+    """Return the ids as text, or as empty text if there is no id column."""
     import pandas
 
     if not id:
         return pandas.Series("", frame.index)
     cells = frame[id]
     check_filled(cells, "an id")
-    # Whole numbers of Parquet files are shown without a decimal point.
+    # Integers in Parquet files may be stored as floats.
     is_whole = cells.dtype.kind == "f" and (cells % 1 == 0).all()
     return (cells.astype(np.int64) if is_whole else cells).astype(str).str.strip()
 
 
 def _check_times(name: str, keys: Any, gaps: str) -> bool:
-    """Return True if times are regular, without gaps.
+    """Return True if the times of each series are equally spaced.
 
-    Raise an error if times are duplicated, or if they are not regular and ``gaps`` is "error".
+    Raise an error if times are repeated, or if they are not equally spaced and ``gaps`` is "error".
     """
     twice = keys[keys.duplicated(keep=False)]
     if len(twice):
-        hint = " If there are several series, name their column: --id." * (not keys["id"].iloc[0])
+        hint = " If there are several series, specify --id." * (not keys["id"].iloc[0])
         raise ValueError(
-            f"column {name!r} has the same time twice: {_lines(twice)}. Keep one row for each "
-            f"time.{hint}"
+            f"Column {name!r} contains the same time more than once: {_lines(twice)}. Keep one row "
+            f"for each time.{hint}"
         )
     usual = keys["time"].groupby(keys["id"]).diff().dropna().median()
     for _, times in keys["time"].groupby(keys["id"]):
@@ -218,16 +218,16 @@ def _check_times(name: str, keys: Any, gaps: str) -> bool:
         if gaps == "error":
             row = keys.index.get_loc(steps.idxmax())
             raise ValueError(
-                f"column {name!r} has missing rows, or no regular step: "
+                f"The times in column {name!r} are not equally spaced: "
                 f"{_lines(keys.iloc[row - 1 : row + 1])}. Use --gaps fill if rows are missing, or "
-                "--gaps ignore to treat rows as consecutive steps."
+                "--gaps ignore to treat the rows as consecutive steps."
             )
         return False
     return True
 
 
 def _is_regular(times: Any) -> bool:
-    """Return True if times have a step that the forecaster detects, without gaps."""
+    """Return True if the forecaster would detect a step without gaps."""
     import pandas
 
     if len(times) <= 2:
@@ -238,29 +238,30 @@ def _is_regular(times: Any) -> bool:
 
 
 def _lines(keys: Any) -> str:
-    """Return the lines of rows, their times and the first series, for an error message."""
+    """Return the line numbers, times and first series of rows for an error message."""
     times = keys["time"].items()
     lines = (f"{keys.index.name} {line} ({as_text(time)})" for line, time in times)
     return listed(lines, len(keys)) + in_series(keys["id"].iloc[0] or None)
 
 
 def as_text(time: Any) -> str:
-    """Return a date, without hours if it has none, or a number."""
+    """Return a number or date as text, without the time of day if it is midnight."""
     return str(time).removesuffix(" 00:00:00")
 
 
 def _check_cells(cells: Any, keys: Any, inside: Any, kept: Any, gaps: str, is_input: bool) -> Any:
-    """Return the cells of a column, after checking that none is empty.
+    """Return the cells of a column after checking that no required cell is empty.
 
-    Empty targets and columns known up to the present are accepted before their first value, and if
-    gaps are filled. Inputs are then filled forward up to the end of the target.
+    Targets and past columns may be empty before their first value, and anywhere if ``gaps`` is
+    "fill". Inputs are then filled forward up to the end of the target.
     """
     filled = cells.groupby(keys["id"]).ffill()
     remedy = "Use --gaps fill to treat them as missing values."
     if gaps == "fill":
         cells = cells.where(~(inside & is_input), filled)
-        remedy = "Inputs must be known here: fill in these cells."
+        remedy = "Fill in these cells: inputs must be known in all these rows."
     empty = cells.isna() & (kept if is_input else inside & filled.notna() & (gaps != "fill"))
     if empty.any():
-        raise ValueError(f"column {cells.name!r} is empty at {_lines(keys[empty])}. {remedy}")
+        raise ValueError(f"Column {cells.name!r} is empty in {_lines(keys[empty])}. {remedy}")
+
     return cells

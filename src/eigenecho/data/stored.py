@@ -1,4 +1,4 @@
-"""Panels in files: the rows of all series, and the caller's format."""
+"""Storage of panels in files: the rows of all series, and the caller's format."""
 
 from __future__ import annotations
 
@@ -22,17 +22,20 @@ TYPES = re.compile(
     r"object|str|string|category|bool|boolean|(u?int|U?Int|float|Float)(8|16|32|64)"
     r"|datetime64\[(s|ms|us|ns)(, [\w/+:-]+)?\]"
 )
-"""Types of an index that are stored; labels of others are loaded as objects."""
+"""Types of an index that are stored. Labels of other types are loaded as objects."""
 TIME_TYPES = re.compile(r"datetime64\[(s|ms|us|ns)(?:, (.+))?\]|period\[(.+)\]")
 MONTHS = "months "
-"""Prefix of a step of several months on the same day of the month, which has no name in pandas."""
+"""Prefix of steps to the same day of a later month, which have no alias in pandas."""
 YEARS = (1, 9000)
-"""First and last year of dates in files, so that forecasts do not run out of dates."""
+"""First and last year of dates in files. Later dates are left for forecasts."""
 
 
 @dataclass(frozen=True)
 class Labels:
-    """The labels of an index, the names of its levels, and its type ("levels" for several)."""
+    """The labels of an index, the names of its levels, and its type.
+
+    The type of a MultiIndex is "levels".
+    """
 
     items: tuple[Hashable, ...]
     levels: tuple[Hashable, ...]
@@ -45,7 +48,7 @@ class Labels:
         return cls(tuple(index), tuple(index.names), "levels" if index.nlevels > 1 else kind)
 
     def restored(self) -> Any:
-        """Return an index of unique labels."""
+        """Return a pandas index, or raise an error if its labels are not unique."""
         import pandas
 
         if self.kind == "levels":
@@ -54,15 +57,15 @@ class Labels:
             name = self.levels[0]
             index = pandas.Index(list(self.items), dtype=self.kind, name=name, tupleize_cols=False)
         else:
-            raise bad_argument("kind", self.kind, "a type of labels")
+            raise bad_argument("kind", self.kind, "the type of a pandas index")
         if not len(index) or not index.is_unique or len(self.levels) != index.nlevels:
-            raise bad_argument("labels", Words(f"{len(index)} labels"), "unique labels")
+            raise bad_argument("labels", Words("duplicate labels or no labels"), "unique labels")
         return index
 
 
 @dataclass(frozen=True, eq=False)
 class Times:
-    """The last time of each series as a number, the type of times, and the step of each series."""
+    """The last time of each series as a number, the type of the times, and the steps."""
 
     last: Array
     dtype: str
@@ -70,7 +73,7 @@ class Times:
 
     @classmethod
     def of(cls, clocks: Sequence[Clock]) -> Times:
-        """Return the times of clocks, or raise if they cannot be restored."""
+        """Return the times of clocks, or raise an error if they cannot be restored."""
         dtype = str(clocks[0].times.dtype)
         last = np.array([as_numbers(clock.times)[-1] for clock in clocks])
         times = cls(last, dtype, tuple(_to_word(clock.step) for clock in clocks))
@@ -79,12 +82,12 @@ class Times:
         except (ArithmeticError, LookupError, OSError, TypeError, ValueError):
             is_same = False
         if not is_same:
-            got = Words(f"times of type {dtype} in steps of {times.steps[0]!r}")
-            raise bad_argument("y", got, "steps and a time zone that a file can hold by name")
+            got = Words(f"times of type {dtype} with a step of {times.steps[0]!r}")
+            raise bad_argument("y", got, "a step and a time zone that can be stored by name")
         return times
 
     def restored(self) -> tuple[Clock, ...]:
-        """Return clocks that can continue; equal clocks are one object."""
+        """Return the clock of each series; series with equal clocks share one object."""
         if not self.steps or self.last.shape != (len(self.steps),):
             got = Words(f"shape {self.last.shape}")
             raise bad_argument("last", got, f"the last times of {len(self.steps)} series")
@@ -95,8 +98,8 @@ class Times:
                 clock = Clock(times[i : i + 1], _from_word(self.steps[i], times))
                 after = clock.ahead(2)
                 if len(after) != 2 or not clock.times[0] < after[0] < after[1]:
-                    raise bad_argument("steps", clock.step, "a step forward")
-                _ = clock.cycles, clock.words  # raise if undefined
+                    raise bad_argument("steps", clock.step, "a positive step")
+                _ = clock.cycles, clock.words  # raise an error if they are undefined
                 clocks[key] = clock
         return tuple(clocks[key] for key in keys)
 
@@ -114,16 +117,18 @@ class Times:
         else:
             times = pandas.DatetimeIndex(last.view(f"M8[{unit}]"))
         if times.isna().any() or not ((times.year >= YEARS[0]) & (times.year <= YEARS[1])).all():
-            raise bad_argument("last", Words("times out of range"), f"dates in the years {YEARS}")
+            expected = f"dates in the years {YEARS[0]} to {YEARS[1]}"
+            raise bad_argument("last", Words("dates that are out of range"), expected)
         return times if zone is None else times.tz_localize("UTC").tz_convert(zone)
 
 
 @stands_for(Panel)
 @dataclass(frozen=True, eq=False)
 class StoredPanel:
-    """A ``Panel``; times and columns of X that all series share are stored once.
+    """The stored form of a ``Panel``.
 
-    Labels of arrays are not stored.
+    Times and columns of X that are shared by all series are stored once. The labels of arrays are
+    not stored.
     """
 
     labels: Labels | None
@@ -136,7 +141,7 @@ class StoredPanel:
 
     @classmethod
     def of(cls, panel: Panel) -> StoredPanel:
-        """Return the parts of a panel."""
+        """Return the stored form of a panel."""
         histories, form = panel.histories, panel.form
         different = histories[:1] if form.shared else histories
         return cls(
@@ -150,21 +155,21 @@ class StoredPanel:
         )
 
     def restored(self) -> Panel:
-        """Return the panel, or raise if its parts are inconsistent."""
+        """Return the panel, or raise an error if its parts are inconsistent."""
         form, columns, labels = self.form, self.columns, self._read_labels()
         for values in self.series:
             check_floats(values, "series", None)
             if np.isnan(values).all():
-                raise bad_argument("series", Words("nothing but NaN"), "observations")
+                raise bad_argument("series", Words("only NaN"), "at least one observation")
         lengths = [len(values) for values in self.series]
         if form.shared and len(set(lengths)) > 1:
-            raise bad_argument("series", Words("other lengths"), "series that share their rows")
+            raise bad_argument("series", Words("different lengths"), "series of equal lengths")
         clocks = self._each("times", self.times.restored())
         if form.is_range and type(clocks[0].step) is not int:
-            raise bad_argument("is_range", True, "False, unless steps are integers")
+            raise bad_argument("is_range", True, "False, because the step is not an integer")
         if form.is_array and [clock.times[-1] + 1 for clock in clocks] != lengths:
             raise bad_argument("times", Words("other times"), "row numbers")
-        # Columns are contiguous, as after reading them: sums depend on the order in memory.
+        # Columns are contiguous in memory, because the rounding of sums depends on the order.
         known = self._each("known", tuple(map(np.asfortranarray, self.known)))
         past = self._each("past", tuple(map(np.asfortranarray, self.past)))
         for i, length in enumerate(lengths):
@@ -176,30 +181,30 @@ class StoredPanel:
         return Panel(tuple(histories), labels, columns, form)
 
     def _read_labels(self) -> Any:
-        """Return the labels of the series: numbers for arrays, None for a single one."""
+        """Return the labels of the series: stored labels, numbers for arrays, or (None,)."""
         form, count = self.form, len(self.series)
         if form.is_array != (self.labels is None):
-            raise bad_argument("labels", self.labels, "labels of frames only")
+            raise bad_argument("labels", self.labels, "labels for frames, and None for arrays")
         if form.is_array and not (form.is_range and form.frame is None):
-            raise bad_argument("is_range", form.is_range, "rows of arrays")
+            raise bad_argument("is_range", form.is_range, "True for arrays, without a frame")
         labels: Any = (None,) if form.kind == "single" else tuple(range(count))
         if self.labels is not None:
             labels = self.labels.restored()
         if len(labels) != count or not count or (form.kind == "series" and count > 1):
             got = Words(f"{len(labels)} labels")
-            raise bad_argument("labels", got, f"one for each of {count} series")
+            raise bad_argument("labels", got, f"one label for each of {count} series")
         return labels
 
     def _each(self, name: str, items: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return one item per series, given one for all series or one for each."""
+        """Return one item per series, repeating the item if all series share it."""
         count = len(self.series)
         if len(items) != (1 if self.form.shared else count):
-            raise bad_argument(name, Words(f"{len(items)} of them"), "one for each series")
+            raise bad_argument(name, Words(f"{len(items)} items"), "one item for each series")
         return items * count if self.form.shared else items
 
 
 def _to_word(step: Any) -> Any:
-    """Return a step as a number or text."""
+    """Return a step as a number or as text."""
     months = getattr(step, "kwds", {}).get("months")
     if months is not None and type(step).__name__ == "DateOffset":
         return f"{MONTHS}{months}"
@@ -212,18 +217,18 @@ def _from_word(word: Any, times: Any) -> Any:
     if not is_date(times):
         is_number = type(word) in (int, float) and 0 < word < 2**53
         if not is_number or (type(word) is float and times.dtype != np.float64):
-            raise bad_argument("steps", word, "a positive number")
+            raise bad_argument("steps", word, "a positive number of the type of the times")
         return word
     import pandas
 
     if not isinstance(word, str):
-        raise bad_argument("steps", word, "the name of an offset")
+        raise bad_argument("steps", word, "the alias of a pandas offset")
     if word.startswith(MONTHS):
         return pandas.DateOffset(months=int(word.removeprefix(MONTHS)))
     return pandas.tseries.frequencies.to_offset(word)
 
 
 def _ends(clocks: Sequence[Clock]) -> list[tuple[Any, str]]:
-    """Return the step and the last time of clocks."""
+    """Return the step and the last time of each clock."""
     ends = {clock: (clock.step, shown(clock.times[-1:])) for clock in dict.fromkeys(clocks)}
     return [ends[clock] for clock in clocks]

@@ -1,14 +1,14 @@
 """Metrics of predictions and forecasts.
 
 rmse, nrmse                            errors of predictions
-valid_time                             how long forecasts of chaotic systems stay accurate
+valid_time                             time during which a chaotic forecast stays accurate
 squared_correlation, memory_capacity   correlation of predictions and targets
 mase, smape                            scaled errors of forecasts
 pinball, crps, coverage                quantile forecasts and prediction intervals
 
-Arrays are (T,), (T, D), or (series, T, D). Nothing is broadcast: (T,) against (T, 1) is an error,
-because it would compare every row with every other. For forecasts, NaN in ``y`` is a missing
-observation and is ignored; all other numbers must be finite.
+Arrays have shape (T,), (T, D) or (series, T, D). They are not broadcast: comparing (T,) with (T, 1)
+raises an error, because broadcasting would compare each row with all rows. For metrics of
+forecasts, NaN in ``y`` is a missing observation and is ignored. All other numbers must be finite.
 """
 
 from eigenecho.metrics.forecasts import coverage, crps, mase, pinball, smape

@@ -1,4 +1,4 @@
-"""Validation of the arrays that metrics compare: real, finite, and of equal shape."""
+"""Validation of the arrays that are passed to metrics."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from eigenecho.errors import Words, bad_argument
 
 
 def as_finite(name: str, value: Any, *, gaps: bool = False) -> NDArray[np.float64]:
-    """Convert a value to a float64 array; NaN is allowed only with ``gaps``."""
+    """Convert a value to a finite float64 array. With ``gaps``, NaN is allowed."""
     try:
         array = value if np.ma.is_masked(value) else np.asarray(value)
         if has_complex(array):
             raise TypeError
-        # Masked values count as missing.
+        # Masked values are missing values.
         array = np.ma.filled(array.astype(np.float64), np.nan)
     except (TypeError, ValueError):
         raise bad_argument(name, value, "an array of real numbers") from None
@@ -33,7 +33,7 @@ def as_finite(name: str, value: Any, *, gaps: bool = False) -> NDArray[np.float6
 
 
 def as_observed(name: str, value: Any) -> NDArray[np.float64]:
-    """Return (T,), (T, D) or (series, T, D) with at least one number; NaN is a missing value."""
+    """Convert observations to an array of up to three axes; NaN is a missing observation."""
     array = as_finite(name, value, gaps=True)
     if array.ndim > 3 or np.isnan(array).all():
         raise bad_argument(
@@ -43,7 +43,7 @@ def as_observed(name: str, value: Any) -> NDArray[np.float64]:
 
 
 def as_shape(name: str, value: Any, shape: tuple[int, ...], whose: str) -> NDArray[np.float64]:
-    """Return finite numbers of the given shape. Metrics do not broadcast."""
+    """Convert a value to a finite array of the given shape, without broadcasting."""
     array = as_finite(name, value)
     check_shape(array, name, shape, f", as in {whose}")
     return array

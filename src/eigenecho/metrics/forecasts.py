@@ -16,26 +16,31 @@ from eigenecho.metrics.arrays import as_finite, as_observed, as_shape
 
 
 def mase(y: ArrayLike, forecast: ArrayLike, train: ArrayLike, season: int = 1) -> float:
-    """Compute the mean absolute scaled error, relative to a naive forecast in training.
+    """Compute the mean absolute scaled error (MASE).
 
         mean |y(t) − forecast(t)| / mean |train(t) − train(t − season)|
 
-    Each column of each series has its own scale; the result is the mean over all columns with
-    observations. A value below 1 means that the error is smaller than that of the one-step seasonal
-    naive forecast on the training rows.
+    The denominator is the mean absolute error of a seasonal naive forecast on the training rows. It
+    is computed for each column of each series, and the result is the mean over all columns with
+    observations.
 
     Parameters
     ----------
-    y, forecast : arrays of the same shape
+    y, forecast : array (T,), (T, D) or (series, T, D)
+        Observations and forecasts. NaN in ``y`` is a missing observation.
     train : array (T',), (T', D) or (series, T', D)
         Training rows of the same series and columns. NaN is a missing observation.
     season : int
         Seasonal period in rows.
 
+    Returns
+    -------
+    float
+
     See Also
     --------
-    eigenecho.metrics.rmse : The error in the units of y.
-    eigenecho.metrics.smape : The error in per cent.
+    eigenecho.metrics.rmse : Error in the units of y.
+    eigenecho.metrics.smape : Error in per cent.
 
     Examples
     --------
@@ -56,27 +61,31 @@ def mase(y: ArrayLike, forecast: ArrayLike, train: ArrayLike, season: int = 1) -
     observed_columns = ~np.isnan(true).all(axis=-2)
     scale = _mean_absolute(before[..., season:, :] - before[..., :-season, :])
     if np.any(observed_columns & ~(scale > 0)):
-        got = Words(f"a column that does not change over season={season}")
+        got = Words(f"a column whose differences over season={season} rows are all zero")
         raise bad_argument("train", got, "columns that vary", "Use rmse for constant series.")
     errors = _mean_absolute(true - predicted)
     return float(np.mean(errors[observed_columns] / scale[observed_columns]))
 
 
 def smape(y: ArrayLike, forecast: ArrayLike) -> float:
-    """Compute the symmetric mean absolute percentage error, between 0 and 200.
+    """Compute the symmetric mean absolute percentage error (SMAPE), between 0 and 200.
 
         100 · mean 2 |y − forecast| / (|y| + |forecast|)
 
-    The error is 0 where both are 0.
+    Rows in which both the observation and the forecast are 0 have an error of 0.
 
     Parameters
     ----------
-    y, forecast : arrays of the same shape
-        (T,), (T, D) or (series, T, D).
+    y, forecast : array (T,), (T, D) or (series, T, D)
+        Observations and forecasts. NaN in ``y`` is a missing observation.
+
+    Returns
+    -------
+    float
 
     See Also
     --------
-    eigenecho.metrics.mase : The error relative to a naive forecast.
+    eigenecho.metrics.mase : Error relative to a naive forecast.
 
     Examples
     --------
@@ -100,15 +109,22 @@ def pinball(y: ArrayLike, quantile_forecasts: ArrayLike, quantiles: ArrayLike) -
 
         mean max(q e, (q − 1) e),   e = y − forecast of quantile q
 
-    The true quantiles minimise it. For q = 0.5 it is half of the mean absolute error.
+    The expected loss is minimal for the true quantiles. For q = 0.5, the loss is half the mean
+    absolute error.
 
     Parameters
     ----------
-    y : array
-    quantile_forecasts : array, the shape of y with a last axis of Q quantiles
-        The last axis is omitted if ``quantiles`` is a number.
-    quantiles : array (Q,), or a number
-        Probabilities in ]0, 1[, in any order.
+    y : array (T,), (T, D) or (series, T, D)
+        Observations. NaN is a missing observation.
+    quantile_forecasts : array (…, Q)
+        Forecasts of Q quantiles for each element of ``y``. The last axis is omitted if
+        ``quantiles`` is a number.
+    quantiles : float or array (Q,)
+        Probabilities between 0 and 1 (exclusive), in any order.
+
+    Returns
+    -------
+    float
 
     See Also
     --------
@@ -131,21 +147,29 @@ def pinball(y: ArrayLike, quantile_forecasts: ArrayLike, quantiles: ArrayLike) -
 
 
 def crps(y: ArrayLike, quantile_forecasts: ArrayLike, quantiles: ArrayLike) -> float:
-    """Compute the continuous ranked probability score as twice the mean pinball loss.
+    """Compute the continuous ranked probability score (CRPS) from quantile forecasts.
 
         2 ∫ pinball_q dq  ≈  2 · mean of pinball_q over the quantiles
 
     The quantiles should be evenly spaced, such as (i − ½)/Q for i = 1 … Q. The score is in the
-    units of y; if all quantiles are equal, it is the mean absolute error.
+    units of y. For a forecast whose quantiles are all equal, it is the mean absolute error.
 
     Parameters
     ----------
-    y, quantile_forecasts, quantiles : arrays
-        As for ``pinball``.
+    y : array (T,), (T, D) or (series, T, D)
+        Observations. NaN is a missing observation.
+    quantile_forecasts : array (…, Q)
+        Forecasts of Q quantiles for each element of ``y``.
+    quantiles : array (Q,)
+        Probabilities between 0 and 1 (exclusive), in any order.
+
+    Returns
+    -------
+    float
 
     See Also
     --------
-    eigenecho.metrics.pinball : Loss of some quantiles.
+    eigenecho.metrics.pinball : Loss of individual quantiles.
 
     Examples
     --------
@@ -157,14 +181,20 @@ def crps(y: ArrayLike, quantile_forecasts: ArrayLike, quantiles: ArrayLike) -> f
 
 
 def coverage(y: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> float:
-    """Compute the fraction of observations within their intervals, bounds included.
+    """Compute the fraction of observations that are inside their prediction intervals.
 
         mean [lower ≤ y ≤ upper]
 
     Parameters
     ----------
-    y, lower, upper : arrays of the same shape
-        (T,), (T, D) or (series, T, D); no lower bound is above its upper bound.
+    y : array (T,), (T, D) or (series, T, D)
+        Observations. NaN is a missing observation.
+    lower, upper : arrays of the same shape
+        Bounds of the intervals.
+
+    Returns
+    -------
+    float
 
     See Also
     --------
@@ -188,7 +218,7 @@ def coverage(y: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> float:
 
 
 def _mean_absolute(errors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean |error| over observed rows, (…, D); NaN without observed rows."""
+    """Return the mean |error| of the observed rows, (…, D), or NaN if there are none."""
     present = ~np.isnan(errors)
     total = np.sum(np.abs(errors), axis=-2, where=present)
     count = np.count_nonzero(present, axis=-2)
@@ -196,7 +226,7 @@ def _mean_absolute(errors: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _check_probabilities(quantiles: Any) -> NDArray[np.float64]:
-    expected = "a probability in ]0, 1[ or a list of such probabilities"
+    expected = "one or more probabilities in (0, 1)"
     try:
         levels = np.asarray(quantiles, np.float64)
     except (TypeError, ValueError):

@@ -1,7 +1,7 @@
-"""Errors of predictions, and correlations of predictions and targets.
+"""Errors of predictions, and correlations between predictions and targets.
 
-Every function compares two arrays of the same shape: (T,), (T, D), or (series, T, D), whose
-series are pooled.
+All functions compare two arrays of the same shape (T,), (T, D) or (series, T, D). Unless stated
+otherwise, the rows of all series are pooled.
 """
 
 from __future__ import annotations
@@ -21,13 +21,17 @@ def rmse(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 
     Parameters
     ----------
-    y_true, y_pred : arrays of the same shape
-        (T,), (T, D) or (series, T, D).
+    y_true, y_pred : array (T,), (T, D) or (series, T, D)
+        Targets and predictions.
+
+    Returns
+    -------
+    float
 
     See Also
     --------
-    eigenecho.metrics.nrmse : The error relative to the size of the target.
-    eigenecho.metrics.mase : The error of a forecast relative to a naive one.
+    eigenecho.metrics.nrmse : Error relative to the standard deviation of the target.
+    eigenecho.metrics.mase : Error relative to a naive forecast.
 
     Examples
     --------
@@ -40,27 +44,32 @@ def rmse(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 
 
 def nrmse(y_true: ArrayLike, y_pred: ArrayLike, *, norm: str = "std") -> float:
-    """Compute the root mean square error relative to the size of the target.
+    """Compute the normalised root mean square error.
 
         √( mean_j (rmse_j / size_j)² ),   j over columns
 
-    With one column this is rmse / size. With ``norm="std"``, predicting the mean gives 1.
+    With ``norm="std"``, predicting the mean of each column gives an error of 1.
 
     Parameters
     ----------
-    y_true, y_pred : arrays of the same shape
-        (T,), (T, D) or (series, T, D).
+    y_true, y_pred : array (T,), (T, D) or (series, T, D)
+        Targets and predictions.
     norm : {"std", "range", "mean"}
-        The size of a column of y_true: its standard deviation, max − min, or |mean|.
+        The size by which the error of a column is divided: the standard deviation, the range, or
+        the absolute value of the mean of the column in y_true.
+
+    Returns
+    -------
+    float
 
     See Also
     --------
-    eigenecho.metrics.rmse : The error in the units of the target.
+    eigenecho.metrics.rmse : Error in the units of the target.
 
     Examples
     --------
     >>> import eigenecho as ee
-    >>> round(ee.metrics.nrmse([1.0, 2.0, 3.0], [2.0, 2.0, 2.0]), 6)  # the mean scores 1
+    >>> round(ee.metrics.nrmse([1.0, 2.0, 3.0], [2.0, 2.0, 2.0]), 6)  # predicts the mean
     1.0
     """
     check_known(norm, "norm", ("std", "range", "mean"))
@@ -76,28 +85,29 @@ def valid_time(
     dt: float = 1.0,
     lyapunov: float | None = None,
 ) -> float | NDArray[np.float64]:
-    """Compute how long a forecast of a chaotic system stays close to the true series.
+    """Compute the time until the error of a forecast exceeds a threshold.
 
         time of the first row with √( mean_j ((y_pred − y_true) / σ_j)² ) > threshold
 
-    σ_j are the standard deviations of the columns of y_true, over all series. NaN in y_pred, as
-    after a divergence, counts as exceeding the threshold.
+    The scales σ_j are the standard deviations of the columns of y_true over all series. NaN in
+    y_pred, for example after a divergence, counts as an error above the threshold.
 
     Parameters
     ----------
-    y_true, y_pred : arrays of the same shape
-        (T,), (T, D) or (series, T, D).
+    y_true, y_pred : array (T,), (T, D) or (series, T, D)
+        True series and forecasts.
     threshold : float
-        Largest error of a valid forecast.
+        Largest normalised error of a valid forecast.
     dt : float
         Time between rows.
     lyapunov : float, optional
-        Largest Lyapunov exponent. Times are then in Lyapunov times, 1 / ``lyapunov``.
+        Largest Lyapunov exponent. If it is given, the result is in units of the Lyapunov time
+        1 / ``lyapunov``.
 
     Returns
     -------
-    float, or array (series,)
-        The time is T · dt if the error never exceeds the threshold.
+    float or array (series,)
+        The valid time. It is T · dt if the error never exceeds the threshold.
 
     See Also
     --------
@@ -124,18 +134,19 @@ def valid_time(
 
 
 def squared_correlation(a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
-    """Compute the squared Pearson correlation of each column; 0 if either column is constant.
+    """Compute the squared Pearson correlation of each pair of columns.
 
         cov²(a_j, b_j) / (σ²(a_j) σ²(b_j))
 
     Parameters
     ----------
-    a, b : arrays of the same shape
-        (T,), (T, D) or (series, T, D).
+    a, b : array (T,), (T, D) or (series, T, D)
+        Arrays of the same shape.
 
     Returns
     -------
-    array (D,) with values in [0, 1]; (1,) for a pair of shape (T,)
+    array (D,)
+        Values in [0, 1]. The value is 0 if either column is constant. For arrays (T,), D is 1.
 
     See Also
     --------
@@ -151,7 +162,7 @@ def squared_correlation(a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
 
 
 def memory_capacity(targets: ArrayLike, predictions: ArrayLike) -> NDArray[np.float64]:
-    """Compute the memory capacity of each delay.
+    """Compute the memory capacity for each delay.
 
         MC_k = cov²(u(t − k), y_k(t)) / (σ²(u(t − k)) σ²(y_k(t)))
 
@@ -168,8 +179,8 @@ def memory_capacity(targets: ArrayLike, predictions: ArrayLike) -> NDArray[np.fl
 
     See Also
     --------
-    eigenecho.tasks.memory_capacity : Draw inputs, fit a model and compute its capacity.
-    eigenecho.metrics.squared_correlation : Squared correlations of any columns.
+    eigenecho.tasks.memory_capacity : Measure the memory capacity of a model.
+    eigenecho.metrics.squared_correlation : Squared correlations of arbitrary columns.
 
     Examples
     --------
@@ -190,7 +201,7 @@ def _squared_correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDAr
 
 
 def _standardize(a: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return columns with mean 0 and variance 1, and a mask of those that are not constant."""
+    """Return columns with mean 0 and variance 1, and a mask of the columns that vary."""
     # Rounding can make the deviation of a constant column nonzero, but its range is always 0.
     varies = np.ptp(a, axis=0) > 0
     a = a - a.mean(axis=0)
@@ -199,7 +210,7 @@ def _standardize(a: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[n
 
 
 def _root_mean_square(a: NDArray[np.float64], *, axis: int | None) -> NDArray[np.float64]:
-    """Return √(mean a²) without overflow, so that errors of a diverged model stay finite."""
+    """Return √(mean a²) without overflow, even for predictions of a diverged model."""
     largest = np.max(np.abs(a), axis=axis)
     unit = np.where(largest > 0, largest, 1.0)
     return np.asarray(unit * np.sqrt(np.mean((a / unit) ** 2, axis=axis)))
@@ -208,7 +219,7 @@ def _root_mean_square(a: NDArray[np.float64], *, axis: int | None) -> NDArray[np
 def _sizes(true: NDArray[np.float64], norm: str) -> NDArray[np.float64]:
     if norm == "mean":
         mean = np.mean(true, axis=0)
-        # Rounding can make a mean nonzero that is zero in exact arithmetic.
+        # Rounding can make a mean nonzero although it is zero in exact arithmetic.
         empty = np.abs(mean) <= 16 * np.finfo(np.float64).eps * np.max(np.abs(true), axis=0)
         size, expected, remedy = np.abs(mean), "a nonzero mean", 'Use norm="std".'
     else:
@@ -226,7 +237,7 @@ def _sizes(true: NDArray[np.float64], norm: str) -> NDArray[np.float64]:
 def _check_columns(
     name_a: str, a: ArrayLike, name_b: str, b: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Check both arrays and return them as (rows, columns)."""
+    """Check two arrays, and return them with shape (rows, columns)."""
     first = as_finite(name_a, a)
     if first.ndim > 3:
         got = Words(f"shape {first.shape}")

@@ -1,13 +1,13 @@
 """Benchmark series and tasks for reservoirs.
 
-mso, mso_split               sums of sines, and the paper's split for next-step prediction
-delayed_recall               white noise as input, its past as target
-memory_capacity              memory capacity of a model on that task
+mso, mso_split               sums of sines, and the split of the paper for next-step prediction
+delayed_recall               recall of white noise from earlier rows
+memory_capacity              memory capacity of a model, measured by delayed recall
 narma                        a nonlinear autoregressive system driven by noise
-mackey_glass                 a chaotic delay equation, for forecasting
-lorenz, lorenz96, rossler    chaotic flows, for forecasting
+mackey_glass                 a chaotic delay differential equation
+lorenz, lorenz96, rossler    chaotic systems of ordinary differential equations
 
-Series are arrays (steps, D). Random functions take a seed: an int or a NumPy Generator.
+Series are arrays (steps, D). Seeds of random series are ints or NumPy Generators.
 """
 
 from eigenecho.tasks.flows import lorenz, lorenz96, rossler

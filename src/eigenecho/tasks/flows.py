@@ -1,4 +1,4 @@
-"""Chaotic flows: the systems of Lorenz and Rössler, integrated to machine precision."""
+"""Chaotic systems of Lorenz and Rössler, integrated to machine precision."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from eigenecho.errors import bad_argument
 from eigenecho.types import Array, Seed
 
 ORDER = 24
-"""Order of the Taylor series of a step."""
+"""Order of the Taylor series of each integration step."""
 
 MOST_STEPS = 10_000
-"""Largest number of integration steps between two rows before the integration fails."""
+"""Maximum number of integration steps between two rows."""
 
 
 def lorenz(
@@ -44,19 +44,26 @@ def lorenz(
         x' = σ (y − x),   y' = x (ρ − z) − y,   z' = x y − β z,   row j at time (washout + j) · dt
 
     The system is chaotic: with the default parameters, errors grow by a factor of e every 1.1 time
-    units. Each step uses a Taylor series of order 24, so that its error is a rounding error. A
-    trajectory follows the exact solution from any of its rows for about 35 time units.
+    units. Each integration step uses a Taylor series of order 24, whose truncation error is below
+    the rounding error. Starting from any row, the trajectory follows the exact solution for about
+    35 time units.
 
     Parameters
     ----------
-    steps : length of the series
-    dt : time between rows
-    sigma, rho, beta : parameters of the system; sigma and beta above 0
-    x0 : initial state (x, y, z)
-    washout : number of rows dropped at the start
-    tolerance : relative size of the neglected terms of the Taylor series
+    steps : int
+        Length of the series.
+    dt : float
+        Time between rows.
+    sigma, rho, beta : float
+        Parameters of the system. ``sigma`` and ``beta`` must be positive.
+    x0 : array (3,)
+        Initial state (x, y, z).
+    washout : int
+        Number of initial rows that are not returned.
+    tolerance : float
+        Relative size of the last terms of the Taylor series.
     seed : int, Generator or None
-        None starts at x0; a seed adds a uniform draw from [−1, 1]³.
+        If it is given, a uniform draw from [−1, 1]³ is added to the initial state.
 
     Returns
     -------
@@ -104,20 +111,27 @@ def lorenz96(
 
         x_i' = (x_{i+1} − x_{i−2}) x_{i−1} − x_i + F,   row j at time (washout + j) · dt
 
-    The indices are cyclic. The system is integrated as in ``lorenz``. With 40 columns and F = 8,
+    The indices i are cyclic. The system is integrated as in ``lorenz``. With 40 columns and F = 8,
     errors grow by a factor of e every 0.6 time units.
 
     Parameters
     ----------
-    steps : length of the series
-    columns : number of columns, at least 4
-    dt : time between rows
-    forcing : F
-    x0 : initial state; by default F, plus 0.01 in the first column
-    washout : number of rows dropped at the start
-    tolerance : relative size of the neglected terms of the Taylor series
+    steps : int
+        Length of the series.
+    columns : int
+        Number of columns, at least 4.
+    dt : float
+        Time between rows.
+    forcing : float
+        The constant F.
+    x0 : array (columns,), optional
+        Initial state. The default is F in all columns, plus 0.01 in the first column.
+    washout : int
+        Number of initial rows that are not returned.
+    tolerance : float
+        Relative size of the last terms of the Taylor series.
     seed : int, Generator or None
-        None starts at x0; a seed adds a uniform draw from [−1, 1] to each column.
+        If it is given, a uniform draw from [−1, 1] is added to each column of the initial state.
 
     Returns
     -------
@@ -146,9 +160,8 @@ def lorenz96(
         return (products.sum(axis=0) - c[-1] + (forcing if len(x) == 1 else 0.0),)
 
     start = _start(x0, f"{columns} numbers", columns, seed)
-    return _checked(
-        _integrate(flow, [start], steps, washout, dt, tolerance)[:, 0], "forcing", forcing
-    )
+    rows = _integrate(flow, [start], steps, washout, dt, tolerance)[:, 0]
+    return _checked(rows, "forcing", forcing)
 
 
 def rossler(
@@ -172,14 +185,20 @@ def rossler(
 
     Parameters
     ----------
-    steps : length of the series
-    dt : time between rows
-    a, b, c : parameters of the system
-    x0 : initial state (x, y, z)
-    washout : number of rows dropped at the start
-    tolerance : relative size of the neglected terms of the Taylor series
+    steps : int
+        Length of the series.
+    dt : float
+        Time between rows.
+    a, b, c : float
+        Parameters of the system.
+    x0 : array (3,)
+        Initial state (x, y, z).
+    washout : int
+        Number of initial rows that are not returned.
+    tolerance : float
+        Relative size of the last terms of the Taylor series.
     seed : int, Generator or None
-        None starts at x0; a seed adds a uniform draw from [−1, 1]³.
+        If it is given, a uniform draw from [−1, 1]³ is added to the initial state.
 
     Returns
     -------
@@ -207,7 +226,7 @@ def rossler(
 
 
 def _start(x0: Any, expected: str, columns: int, seed: Seed) -> Array:
-    """Return the initial state, with a random shift if there is a seed."""
+    """Return the initial state, with a random shift if a seed is given."""
     start = as_array(x0, "x0", expected)
     check_real(start, "x0")
     check_shape(start, "x0", (columns,))
@@ -216,7 +235,7 @@ def _start(x0: Any, expected: str, columns: int, seed: Seed) -> Array:
 
 
 def _product(a: Sequence[float], b: Sequence[float]) -> float:
-    """Return the last Taylor coefficient of a product, from all coefficients of its factors."""
+    """Return the last Taylor coefficient of a product, given the coefficients of its factors."""
     return sum(map(mul, a, reversed(b)))
 
 
@@ -228,10 +247,10 @@ def _integrate(
     dt: float,
     tolerance: float,
 ) -> Array:
-    """Return a trajectory (steps, variables, …) after ``washout`` rows.
+    """Return a trajectory (steps, variables, …), without the first ``washout`` rows.
 
-    ``flow`` takes lists with the first Taylor coefficients of each variable, and returns the next
-    coefficient of each derivative. Rows after a failure of the integration are NaN.
+    ``flow`` takes the first Taylor coefficients of each variable as lists, and returns the next
+    coefficient of each derivative. If the integration fails, the result is a row of NaN.
     """
     steps = check_count(steps, "steps", least=1)
     washout = check_count(washout, "washout")
@@ -257,7 +276,7 @@ def _integrate(
 
 
 def _step(series: Sequence[Sequence[Any]], tolerance: float) -> float:
-    """Return the step size that keeps the last Taylor terms below the tolerance."""
+    """Return the step size for which the last Taylor terms are equal to the tolerance."""
     size = max(float(np.max(np.abs(c[0]))) for c in series) or 1.0
     steps = []
     for k in (ORDER - 1, ORDER):
@@ -274,8 +293,8 @@ def _evaluate(coefficients: Sequence[Any], h: float) -> Any:
 
 
 def _checked(rows: Array, name: str, value: Any) -> Array:
-    """Return a trajectory, or raise if the integration failed with these parameters."""
+    """Return a trajectory, or raise an error if the integration failed."""
     if not np.isfinite(rows).all():
-        expected = "parameters for which the system can be integrated"
-        raise bad_argument(name, value, expected, "The solution diverges.")
+        expected = "parameters for which the solution does not diverge"
+        raise bad_argument(name, value, expected)
     return np.ascontiguousarray(rows)

@@ -1,4 +1,4 @@
-"""The Mackey-Glass delay equation."""
+"""The Mackey–Glass delay differential equation."""
 
 from __future__ import annotations
 
@@ -24,25 +24,32 @@ def mackey_glass(
     washout: int = 1000,
     seed: Seed = None,
 ) -> Array:
-    """Return a Mackey-Glass series, chaotic for the default parameters.
+    """Return a Mackey–Glass series, which is chaotic for the default parameters.
 
         x'(t) = β x(t−τ) / (1 + x(t−τ)ⁿ) − γ x(t),   row j = x((washout + j) · sample)
 
-    The integrator is the classical Runge-Kutta method of order 4, with the largest step up to `dt`
-    that divides τ. The jumps of x' at 0, of x'' at τ and so on then fall on grid points, which
-    keeps the order. Values between grid points are cubic Hermite interpolants of the same order.
+    The equation is integrated by the classical Runge–Kutta method of order 4. The integration step
+    is the largest one up to ``dt`` that divides τ, so that the discontinuities of the derivatives
+    at 0, τ, 2τ, … are at grid points and do not reduce the order. Between grid points, values are
+    computed by cubic Hermite interpolation, which has the same order.
 
     Parameters
     ----------
-    steps : length of the series
-    tau, beta, gamma, n : parameters of the equation, all above 0
-    dt : largest integration step
-    sample : time between rows
-    x0 : constant history before time 0, above 0
-    washout : number of rows dropped at the start
+    steps : int
+        Length of the series.
+    tau, beta, gamma, n : float
+        Parameters of the equation, which must be positive.
+    dt : float
+        Largest integration step.
+    sample : float
+        Time between rows.
+    x0 : float
+        Value of x before time 0, which must be positive.
+    washout : int
+        Number of initial rows that are not returned.
     seed : int, Generator or None
-        None uses the constant history; a seed draws a smooth history within 10% of x0, which does
-        not depend on ``dt``.
+        If it is given, the values before time 0 are a random smooth curve within 10% of ``x0``,
+        which does not depend on ``dt``.
 
     Returns
     -------
@@ -69,25 +76,25 @@ def mackey_glass(
     x0 = check_number(x0, "x0", above=0)
     largest = min(tau, 1.0 / gamma)
     if dt > largest:
-        raise bad_argument("dt", dt, f"a step of at most min(tau, 1/gamma) = {largest:g}")
+        raise bad_argument("dt", dt, f"a number of at most min(tau, 1/gamma) = {largest:g}")
 
     lag = math.ceil(tau / dt)
     h = tau / lag
     times = sample * np.arange(washout, washout + steps, dtype=np.float64)
     history, slope = _history(x0, tau, lag, seed)
-    # One additional step gives the last sample a grid point on each side.
+    # With one additional step, there is a grid point on each side of the last sample.
     try:
         x, slope = _integrate(history, slope, h, int(times[-1] / h) + 1, beta, gamma, n)
     except (OverflowError, ValueError):
         raise bad_argument(
-            "dt", dt, "a step small enough to integrate the equation", "Lower dt or n."
+            "dt", dt, "a step for which the integration is stable", "Use a smaller dt or n."
         ) from None
     return _hermite(x, h * slope, times / h)[:, np.newaxis]
 
 
 def _history(x0: float, tau: float, lag: int, seed: Seed) -> tuple[Array, Array]:
     """Return values and slopes (lag + 1,) at the grid points of [−τ, 0]."""
-    # A few low modes, not one draw per point, make the history independent of the grid.
+    # The history is a sum of a few cosines, so that it does not depend on the grid.
     modes = np.arange(4)
     draws = np.zeros(4) if seed is None else generator(seed).uniform(-1.0, 1.0, size=4)
     weights = 0.1 * x0 / 4 * draws
@@ -100,8 +107,8 @@ def _integrate(
 ) -> tuple[Array, Array]:
     """Return values and slopes (steps + 1,) at 0, h, ..., steps·h.
 
-    The delayed term g drives a linear equation, x' = g(t) − γ x. A step needs three values of g,
-    which are already known; the last one is also the first one of the next step.
+    The equation x' = g(t) − γ x is linear in x, and the delayed term g depends on earlier values
+    only. Each step uses three values of g, the last of which is reused by the next step.
     """
     lag = len(history) - 1
 
@@ -115,8 +122,8 @@ def _integrate(
     g = production(x[0])
     for i in range(steps):
         k1 = g - gamma * current
-        # The slope at time 0 differs on its two sides: the history gives the left one, and the
-        # equation the right one.
+        # At time 0, the left slope is that of the history, and the right one follows from the
+        # equation.
         slope.append(k1)
         j = i if i < lag else i + 1
         middle = 0.5 * (x[i] + x[i + 1]) + 0.125 * h * (slope[j] - slope[j + 1])
@@ -132,7 +139,7 @@ def _integrate(
 
 
 def _hermite(x: Array, slope: Array, position: Array) -> Array:
-    """Evaluate the cubic through values and slopes on a unit grid, at positions within it."""
+    """Evaluate a cubic Hermite interpolant on a unit grid at the given positions."""
     i = np.minimum(position.astype(np.int64), len(x) - 2)
     s = position - i
     rest = 1.0 - s

@@ -1,4 +1,4 @@
-"""Short-term memory: recall of the input k steps ago (section 5.2 of the paper)."""
+"""Memory capacity: recall of the input k steps ago (section 5.2 of the paper)."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ from eigenecho.types import Array
 
 @dataclass(frozen=True, eq=False)
 class MemoryCapacity:
-    """Memory capacity of a model by delay.
+    """Memory capacity of a model for each delay.
 
         total = Σ_k MC_k
 
     Attributes
     ----------
-    delays : integer array (K,)
-    capacity : array (K,), MC_k in [0, 1]
-    total : sum of the capacities
-        It is at most N for a linear reservoir of N units, apart from sampling error.
+    delays : int array (K,)
+    capacity : array (K,)
+        Capacities MC_k in [0, 1].
+    total : float
+        Sum of the capacities. For a linear reservoir of N units, it is at most N, apart from
+        sampling errors.
 
     See Also
     --------
@@ -62,10 +64,13 @@ def delayed_recall(
 
     Parameters
     ----------
-    steps : length of the series
-    delays : an int K for 1, ..., K, or the delays themselves, each from 0 to steps − 1
+    steps : int
+        Length of the series.
+    delays : int or sequence of int
+        Delays from 0 to ``steps`` − 1. An int K means the delays 1, ..., K.
     seed : int or Generator
-    low, high : bounds of the input
+    low, high : float
+        Bounds of the input.
 
     Returns
     -------
@@ -107,31 +112,40 @@ def memory_capacity(
 
         MC_k = cov²(u(t − k), y_k(t)) / (σ²(u(t − k)) σ²(y_k(t)))
 
-    A copy of the model is fitted on the first half of a series of `delayed_recall`, after the
-    warmup. It then runs over the whole series, so that its state at the first test row is correct,
-    and the second half is scored. A delay that is not recalled at all scores about 1/rows.
+    A series is drawn by ``delayed_recall``. A copy of the model is fitted on the first half of the
+    rows after the warmup, and evaluated on the second half. The predictions are computed for the
+    whole series, so that the state at the first test row is correct. If a delay is not recalled at
+    all, its capacity is about one divided by the number of test rows.
 
     Parameters
     ----------
-    model : a regressor with ``fit(X, y)`` and ``predict(X)``; it is not modified
-    steps : length of the series
+    model : regressor
+        Any object with methods ``fit(X, y)`` and ``predict(X)``. It is not modified.
+    steps : int
+        Length of the series.
     warmup : int
         Number of initial rows that are excluded from training. If the model has a parameter
         ``warmup`` that is 0, it is set to this value.
-    delays : an int K for 1, ..., K, or the delays themselves; by default 1, ..., 2 units
+    delays : int or sequence of int, optional
+        Delays to recall. An int K means the delays 1, ..., K. The default is twice the number of
+        units.
     seed : int or Generator
+
+    Returns
+    -------
+    MemoryCapacity
 
     See Also
     --------
     eigenecho.tasks.delayed_recall : Draw the series.
-    eigenecho.metrics.memory_capacity : Compute the score alone.
+    eigenecho.metrics.memory_capacity : Compute capacities from predictions.
 
     Examples
     --------
     >>> import eigenecho as ee
     >>> esn = ee.LinearESN(20, spectrum="ring", sr=0.9, ridge=1e-12, seed=0)
     >>> memory = ee.tasks.memory_capacity(esn, steps=2000, warmup=100, seed=0)
-    >>> bool(18 < memory.total <= 20)  # of at most 20
+    >>> bool(18 < memory.total <= 20)  # the maximum is 20
     True
     """
     steps = check_count(steps, "steps", least=4)
@@ -139,7 +153,7 @@ def memory_capacity(
     if delays is None:
         if not hasattr(model, "units"):
             raise bad_argument(
-                "delays", None, "a number of delays, because the model has no attribute units"
+                "delays", None, "an int or a list of int, because the model has no attribute units"
             )
         delays = 2 * check_count(model.units, "model.units", "a number of units", 1)
     u, targets = delayed_recall(steps, delays, seed=seed)

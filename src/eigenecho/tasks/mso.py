@@ -10,7 +10,7 @@ from eigenecho.checks import check_count
 from eigenecho.types import Array
 
 MSO_FREQUENCIES = (0.2, 0.331, 0.42, 0.51, 0.63, 0.74, 0.85, 0.97, 1.08, 1.19, 1.27, 1.32)
-"""α_1 to α_12, in radians per step. The paper's α_2 is 0.331; some libraries use 0.311."""
+"""Frequencies α_1 to α_12 of the paper in radians per step. Some libraries use α_2 = 0.311."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,18 +19,18 @@ class MSOSplit:
 
         X[t] = U_k(t),  y[t] = U_k(t + 1)
 
-    The slices index rows of X and y. The first `washout` training rows drive the model but are not
-    fitted.
-
     Attributes
     ----------
-    X, y : arrays (1000, 1)
-    train, valid, test : slices 0:400, 400:700, 700:1000
-    washout : 100
+    X, y : array (1000, 1)
+        Inputs and targets.
+    train, valid, test : slice
+        Rows of X and y: 0 to 399, 400 to 699, and 700 to 999.
+    washout : int
+        Number of initial training rows, 100, that update the state but are excluded from training.
 
     See Also
     --------
-    eigenecho.tasks.mso_split : Return the split of a task.
+    eigenecho.tasks.mso_split : Create the task.
 
     Examples
     --------
@@ -49,16 +49,18 @@ class MSOSplit:
 
 
 def mso(k: int, steps: int = 1000) -> Array:
-    """Return the sum of the first k sines.
+    """Return a sum of k sines, multiple superimposed oscillators (MSO).
 
         U_k(t) = Σ_{i≤k} sin(α_i t),   t = 0, 1, ..., steps − 1
 
-    The signal is not normalised. The paper does not state the first t; here it is 0.
+    The frequencies α_i are ``MSO_FREQUENCIES``. The signal is not normalised.
 
     Parameters
     ----------
-    k : number of sines, 1 to 12
-    steps : length of the series
+    k : int
+        Number of sines, from 1 to 12.
+    steps : int
+        Length of the series.
 
     Returns
     -------
@@ -66,7 +68,7 @@ def mso(k: int, steps: int = 1000) -> Array:
 
     See Also
     --------
-    eigenecho.tasks.mso_split : Prediction task with the rows of the paper.
+    eigenecho.tasks.mso_split : Prediction task with the split of the paper.
 
     Examples
     --------
@@ -85,11 +87,16 @@ def mso_split(k: int) -> MSOSplit:
 
     Parameters
     ----------
-    k : number of sines, 1 to 12
+    k : int
+        Number of sines, from 1 to 12.
+
+    Returns
+    -------
+    MSOSplit
 
     See Also
     --------
-    eigenecho.tasks.mso : The series alone.
+    eigenecho.tasks.mso : Return the series only.
 
     Examples
     --------
@@ -102,7 +109,7 @@ def mso_split(k: int) -> MSOSplit:
     True
     """
     signal = mso(k, 1001)
-    # With copies, changing X in place does not change y.
+    # X and y are copies, so that changing one of them in place does not change the other.
     return MSOSplit(
         X=signal[:-1].copy(),
         y=signal[1:].copy(),

@@ -11,7 +11,7 @@ from eigenecho.errors import bad_argument
 from eigenecho.types import Array
 
 _ATTEMPTS = 100
-# Bounded runs stay below 2. Above this value the quadratic term diverges within a few steps.
+# Bounded outputs stay below 2. Above this value, the output diverges within a few steps.
 _DIVERGED = 10.0
 
 
@@ -23,19 +23,21 @@ def narma(
         z(t+1) = f( 0.3 z(t) + 0.05 z(t) Σ_{i<order} z(t−i) + 1.5 u(t−order+1) u(t) + c )
         u(t) ~ U(0, 0.5),   f(x) = x, c = 0.1 up to order 10;   f = tanh, c = 0.01 above
 
-    The saturated form is usual for NARMA20, where the plain one diverges. From about order 25, it
-    stays near 1 and does not test memory.
+    The form with tanh is commonly used for NARMA20, because the plain form diverges. From about
+    order 25, its output saturates near 1 and is not useful as a memory task.
 
     Rows are aligned for causal prediction: ``y[t] = z(t+1)`` depends on ``u[0], ..., u[t]`` only.
-    The past is zero: z(t) = 0 for t ≤ 0 and u(t) = 0 for t < 0.
+    Earlier values are zero: z(t) = 0 for t ≤ 0 and u(t) = 0 for t < 0.
 
-    NARMA10 sometimes diverges (about 1 run in 75 of 2000 steps). Such a run is discarded and the
-    next one is drawn from the same random stream, so a seed always gives the same series.
+    NARMA10 diverges in about 1 of 75 series of 2000 steps. Divergent series are discarded and drawn
+    again from the same random stream, so the result is determined by the seed.
 
     Parameters
     ----------
-    order : memory of the system, in steps
-    steps : length of the series
+    order : int
+        Memory of the system in steps.
+    steps : int
+        Length of the series.
     seed : int or Generator
 
     Returns
@@ -48,7 +50,7 @@ def narma(
     See Also
     --------
     eigenecho.tasks.mackey_glass : A chaotic series without input.
-    eigenecho.DiagonalReservoir : States for a nonlinear readout, which NARMA needs.
+    eigenecho.DiagonalReservoir : Compute states for a nonlinear readout, as required by NARMA.
 
     Examples
     --------
@@ -65,16 +67,13 @@ def narma(
         y = _run(u, order)
         if y is not None:
             return u[:, np.newaxis], y[:, np.newaxis]
-    raise bad_argument(
-        "steps",
-        steps,
-        f"a length over which NARMA of order {order} stays bounded",
-        f"All {_ATTEMPTS} draws from seed={seed!r} diverged. Use fewer steps, or order > 10.",
-    )
+    expected = f"a length for which NARMA of order {order} stays bounded"
+    remedy = f"All {_ATTEMPTS} draws with seed={seed!r} diverged. Use fewer steps, or order > 10."
+    raise bad_argument("steps", steps, expected, remedy)
 
 
 def _run(u: Array, order: int) -> Array | None:
-    """Run the recurrence on u (steps,), or return None if it diverges."""
+    """Return the output for an input u (steps,), or None if it diverges."""
     saturated = order > 10
     constant = 0.01 if saturated else 0.1
     # Python floats are used because accessing array elements costs more than the arithmetic.
