@@ -51,11 +51,21 @@ def output_of(command, given=""):
 
 def test_c_program_forecasts(guide):
     folder, names = guide
-    program = compiled(folder, "main")
-    context = names["series"][:300]
-    printed = output_of([program], "\n".join(map(repr, context[:, 0].tolist())))
-    expected = names["esn"].forecast(10, context=context)[:, 0]
+    program, esn, series = compiled(folder, "main"), names["esn"], names["series"]
+    printed = output_of([program], (folder / "context.txt").read_text())
+    expected = esn.forecast(10, context=series[:300])[:, 0]
     np.testing.assert_allclose(np.array(printed, float), expected, rtol=0, atol=1e-9)
+    printed = output_of([program], "\n".join(map(repr, series[:2001, 0].tolist())))
+    np.testing.assert_allclose(np.array(printed, float), esn.forecast(10)[:, 0], rtol=0, atol=1e-9)
+
+
+def test_c_program_forecasts_in_single_precision(guide, tmp_path):
+    folder, names = guide
+    names["esn"].export(tmp_path / "network.c", dtype="float32")
+    (tmp_path / "main.c").write_text((folder / "main.c").read_text())
+    printed = output_of([compiled(tmp_path, "main")], (folder / "context.txt").read_text())
+    expected = names["esn"].forecast(10, context=names["series"][:300])[:, 0]
+    np.testing.assert_allclose(np.array(printed, float), expected, rtol=0, atol=1e-3)
 
 
 def test_sensor_program_finds_unusual_readings(guide):
