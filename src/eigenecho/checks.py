@@ -20,7 +20,7 @@ LARGEST_NUMBER = 1e150
 
 
 def check_flag(value: Any, name: str) -> None:
-    """Raise unless a flag is True or False, because "no", for example, would count as True."""
+    """Raise unless a value is True or False; a string such as "no" would count as true."""
     if value is not True and value is not False and not isinstance(value, np.bool_):
         raise bad_argument(name, value, "True or False")
 
@@ -175,15 +175,16 @@ def check_shape(A: Any, name: str, shape: tuple[int, ...], like: str = "") -> No
 
 
 def check_floats(A: Array, name: str, *shape: int | None, dtype: Any = np.float64) -> None:
-    """Raise unless an array has a dtype, a shape (None for any length) and moderate numbers."""
+    """Raise unless an array has this dtype and shape (None for any length), and no huge numbers."""
     fits = A.ndim == len(shape) and all(
         expected in (None, length) for length, expected in zip(A.shape, shape, strict=True)
     )
     if not fits or A.dtype != dtype:
-        expected = f"{np.dtype(dtype)} {tuple(shape)}".replace("None", "any")
-        raise bad_argument(name, Words(f"{A.dtype} {A.shape}"), expected)
+        expected = f"a {np.dtype(dtype)} array of shape {tuple(shape)}".replace("None", "any")
+        raise bad_argument(name, Words(f"a {A.dtype} array of shape {A.shape}"), expected)
     if (np.abs(A) > np.float64(LARGEST_NUMBER)).any():
-        raise bad_argument(name, Words("larger numbers"), f"numbers up to {LARGEST_NUMBER:g}")
+        got = Words("numbers that are too large")
+        raise bad_argument(name, got, f"numbers up to {LARGEST_NUMBER:g}")
 
 
 def check_square(W: Any, name: str) -> None:

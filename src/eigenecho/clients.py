@@ -36,7 +36,7 @@ def check_client(client: Any) -> None:
     if ("distributed", "Client") not in kinds or client.asynchronous:
         raise bad_argument("client", client, "a dask.distributed.Client with asynchronous=False")
     if client.status != "running":
-        raise ValueError(f"The client is {client.status}. Connect a new one: Client(address).")
+        raise ValueError(f"The client is {client.status}. Connect a new client: Client(address).")
     # pydoc is in the standard library, so this call also succeeds on a worker without eigenecho.
     versions = client.run(pydoc.locate, "eigenecho.__version__", on_error="return")
     for address, version in versions.items():

@@ -26,9 +26,10 @@ bit-identical to those of an undivided run."""
 
 
 class Progress:
-    """Progress of runs with ``total`` steps, which are split into pieces, with a report after each.
+    """Progress of runs with ``total`` steps, which are split into pieces.
 
-    An exception in ``report(done, total)`` ends the run. Without a report, a run is not split.
+    ``report(done, total)`` is called after each piece. If it raises an exception, the run ends.
+    Without a report, a run is not split.
     """
 
     def __init__(self, report: Report | None = None, total: int = 0) -> None:
@@ -61,7 +62,7 @@ WIDTH = 30
 
 @contextmanager
 def bar(visible: bool) -> Iterator[StageReport | None]:
-    """Yield a callable (stage, done, total) that draws a progress bar; None if invisible."""
+    """Yield a callable that draws a progress bar, or None if ``visible`` is False."""
     if not visible:
         yield None
         return

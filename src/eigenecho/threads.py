@@ -112,7 +112,7 @@ _here = threading.local()  # users: number of limits that this thread has set
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Limit BLAS to one thread as long as any thread is in this context (also a decorator)."""
+    """Limit BLAS to one thread while any thread is in this context; also usable as a decorator."""
     global _limit
     with _lock:
         if _users == 0:

@@ -42,7 +42,8 @@ def test_unfitted_network_cannot_predict():
 )
 def test_options_that_clusters_do_not_have(params, what):
     data = cut(X, 300), cut(Y, 300)
-    refused(f"a network without {what} on a cluster", *data, estimator=ee.LinearESN(5, **params))
+    said = f"a network without {what}. Fit it without a cluster"
+    refused(said, *data, estimator=ee.LinearESN(5, **params))
 
 
 def test_chunked_columns():
@@ -87,12 +88,12 @@ def test_inconsistent_series():
 
 
 def test_unsupported_options_on_a_cluster():
-    refused("X: got type ndarray; expected a dask array", X, Y)
-    refused("X: got type str", "series", cut(Y, 300))
+    refused("X: got an object of type ndarray; expected a dask array", X, Y)
+    refused("X: got an object of type str", "series", cut(Y, 300))
     refused(r"X: got shape \(1200,\); expected shape \(T, D\)", cut(X[:, 0], 300), cut(Y, 300))
     refused("y=None", cut(X, 300))
     refused(r"X=\[\]", [], [])
-    refused("X: got type Delayed", [delayed(X)], [cut(Y, 300)])
+    refused("X: got an object of type Delayed", [delayed(X)], [cut(Y, 300)])
     refused("X=None", None, cut(Y, 300))
     refused("spectrum='data'", cut(X, 300), cut(Y, 300), estimator=esn(spectrum="data"))
     with pytest.raises(ValueError, match="estimator="):

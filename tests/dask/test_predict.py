@@ -124,11 +124,11 @@ def test_panels_in_partitions_that_split_series(tmp_path):
 
 
 def test_invalid_frames():
-    with pytest.raises(ValueError, match="y: got type str"):
+    with pytest.raises(ValueError, match="y: got an object of type str"):
         fit(ee.Forecaster(4), y="panel")
     with pytest.raises(ValueError, match="partitions of type ndarray"):
         fit(ee.Forecaster(4), y=[delayed(X)])
-    with pytest.raises(ValueError, match="y: got type Delayed"):
+    with pytest.raises(ValueError, match="y: got an object of type Delayed"):
         fit(ee.Forecaster(4), y=delayed(frame()))
 
 

@@ -167,7 +167,7 @@ def test_dates_with_gaps_and_missing_observations(y):
 
 def test_integer_index_with_a_step_of_two(y):
     even = pd.Series(y["a"].to_numpy(), pd.RangeIndex(0, 120, 2))
-    with pytest.raises(ValueError, match="fh: got a forecast of 119; expected times in"):
+    with pytest.raises(ValueError, match="fh: got the time 119; expected times that"):
         theirs().fit(even, fh=[1, 2]).predict()
     result = theirs().fit(even, fh=ForecastingHorizon(pd.Index([120, 122]), False)).predict()
     np.testing.assert_array_equal(result, ours(4).fit(even).predict()[:2])

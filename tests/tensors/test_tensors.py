@@ -201,7 +201,7 @@ def test_out_of_memory_error_is_explained(series):
         "not enough memory on cpu",
         "Tried to allocate 60.00 GiB",
         "10.00 GiB is free",
-        "lower units",
+        "Lower units",
     ):
         assert words in str(caught.value)
     assert "Process" not in str(caught.value)

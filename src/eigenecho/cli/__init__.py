@@ -1,1 +1,1 @@
-"""The command line: ``eigenecho forecast``, ``convert``, ``reduce`` and ``reproduce``."""
+"""The command line, with the commands forecast, convert, reduce, export and reproduce."""

@@ -1,4 +1,4 @@
-"""The command line application, which contains all commands."""
+"""The command line application."""
 
 from __future__ import annotations
 

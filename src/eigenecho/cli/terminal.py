@@ -32,7 +32,7 @@ def given_options(context: typer.Context) -> dict[Any, Any]:
 
 
 def command_line(context: typer.Context, *hidden: str) -> str:
-    """Return the command line of a command, without ``hidden`` options."""
+    """Return a command and its options as a line for the shell, without ``hidden`` options."""
     words = ["eigenecho", context.command.name or ""]
     for parameter, value in given_options(context).items():
         option = [] if parameter.param_type_name == "argument" else parameter.opts[:1]
@@ -60,7 +60,7 @@ def check_target(path: Path, source: Path, force: bool) -> None:
 
 
 def say(console: Console, line: object) -> None:
-    """Print a line without line breaks, so that paths can be copied."""
+    """Print a line without wrapping it, so that paths can be copied."""
     console.print(str(line), soft_wrap=True, highlight=False, markup=False)
 
 

@@ -79,7 +79,8 @@ def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: StageRepor
     settings = Settings.of(esn.get_params(deep=False))
     if settings.has_features or settings.ridge == "loop":
         got = "features or a delay line" if settings.has_features else "ridge='loop'"
-        raise bad_argument("estimator", esn, f"a network without {got} on a cluster")
+        remedy = "Fit it without a cluster: LinearESN.fit."
+        raise bad_argument("estimator", esn, f"a network without {got}", remedy)
     if y is None:
         raise bad_argument("y", None, "targets, such as fit(esn, X[:-1], X[1:])")
     if X is None and not esn.feedback:

@@ -55,7 +55,7 @@ def _parts(frame: Any, name: str) -> list[Delayed]:
         return list(frame.to_delayed())
     if isinstance(frame, (list, tuple)) and frame:
         return list(map(delayed, frame))
-    raise bad_argument(name, Words(f"type {type(frame).__name__}"), PARTITIONS)
+    raise bad_argument(name, Words(f"an object of type {type(frame).__name__}"), PARTITIONS)
 
 
 def _collect(frame: Any, name: str, cluster: Cluster) -> Any:

@@ -25,7 +25,7 @@ from eigenecho.types import Array
 def predict(
     model: Any, X: Any = None, *, y_previous: Any = None, horizon: int | None = None
 ) -> Any:
-    """Return the outputs of a network, or the forecasts of a forecaster, as lazy dask objects.
+    """Return the outputs of a network, or forecasts, as a lazy dask array or frame.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def _read(network: LinearModel, shard: Shard) -> tuple[Array, Array | None]:
 
 
 def _run(network: LinearModel, shard: Shard, start: Any, flat: bool) -> tuple[Array, State]:
-    """Return the outputs of a shard and its final state; a ``start`` of None is a state of zero."""
+    """Return the outputs and the final state of a shard; ``start`` is None for a zero state."""
     u, previous = _read(network, shard)
     if start is not None and not isinstance(start, State):
         start = State(start, network.zero_state().y)

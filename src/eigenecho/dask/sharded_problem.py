@@ -264,7 +264,10 @@ class LastState:
 
 @dataclass(frozen=True, eq=False)
 class SeriesSums:
-    """Lags or moments; ``continues`` is True if the rows continue the series before them."""
+    """Lags or moments of consecutive shards.
+
+    ``continues`` is True if the first shard continues the series of the shard before it.
+    """
 
     value: Lags | Moments
     continues: bool

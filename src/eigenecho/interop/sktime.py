@@ -152,8 +152,8 @@ class EigenechoForecaster(BaseForecaster):
         if unknown.any():
             raise bad_argument(
                 "fh",
-                Words(f"a forecast of {times[unknown][0]}"),
-                f"times in the steps of y, such as {forecasts.index[0]}",
+                Words(f"the time {times[unknown][0]}"),
+                f"times that continue y in regular steps, such as {forecasts.index[0]}",
                 "Use absolute times, or a regular index of y with this step.",
             )
         return forecasts.loc[times]
