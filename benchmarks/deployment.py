@@ -130,7 +130,7 @@ def times() -> list[str]:
         time = f"{1e6 * fastest:.3g} µs" if fastest >= 1e-6 else f"{1e9 * fastest:.3g} ns"
         lines.append(f"| {name} | {time} | {'–' if name == STREAM else change} |")
     conditions = f"{machine('numba')}; {tools()}"
-    return [*lines, "", f"Fastest of {ROUNDS} rounds in one run ({conditions})."]
+    return [*lines, "", f"Times are the fastest of {ROUNDS} rounds in one run ({conditions})."]
 
 
 def time_per_step(call: Callable[[], Any], steps: int) -> float:
@@ -163,7 +163,7 @@ def sizes() -> list[str]:
     esn.fit(series[:2000], series[1:2001])
     small = esn.reduce(tol=1e-3)
     lines = [
-        "| units | numbers | target | flash | RAM | stack | instructions per step |",
+        "| units | data type | target | flash | RAM | stack | instructions per step |",
         "|---|---|---|---|---|---|---|",
     ]
     for network in (esn, small):
@@ -174,7 +174,7 @@ def sizes() -> list[str]:
                 lines.append("| " + " | ".join(map(str, (*row, instructions))) + " |")
                 print(lines[-1], flush=True)
     compiler = output_of(["arm-none-eabi-gcc", "-dumpfullversion"]).strip()
-    return [*lines, "", f"arm-none-eabi-gcc {compiler} `-Os`, without a C library."]
+    return [*lines, "", f"Compiled with arm-none-eabi-gcc {compiler} `-Os`, without a C library."]
 
 
 def build(network: Any, dtype: str, target: str) -> list[str]:
