@@ -42,9 +42,8 @@ class Baseline:
     @property
     def needs(self) -> int:
         """Number of rows required for a forecast."""
-        return {"drift": 2, "damped": 2, "season": self.season, "growth": 2 * self.season}.get(
-            self.kind, 1
-        )
+        needs = {"drift": 2, "damped": 2, "season": self.season, "growth": 2 * self.season}
+        return needs.get(self.kind, 1)
 
     def forecast(self, y: Array, level: Array, rows: Array, horizon: int) -> Array:
         """Return forecasts (O, H) from the given rows (O,) of a series (T,) with levels (T,)."""

@@ -175,9 +175,8 @@ class Bands:
             low, high = self.ratios[int(place)], self.ratios[int(np.ceil(place))]
             own = low + (place - int(place)) * (high - low)
             weight = self.blocks / (self.blocks + MIXED)
-            usual = stdtrit(max(DEGREES * self.blocks, LEAST_DEGREES), tail) * np.sqrt(
-                np.mean(sample**2)
-            )
+            degrees = max(DEGREES * self.blocks, LEAST_DEGREES)
+            usual = stdtrit(degrees, tail) * np.sqrt(np.mean(sample**2))
             width = weight * own + (1 - weight) * usual
             if share > 0 and steps < np.inf:
                 width *= stdtrit(steps, tail) / ndtri(tail)

@@ -219,12 +219,10 @@ class Mixture(NamedTuple):
         first = max(min(max(FIRST, season + 1), rows // 2), rows - LOOKBACK)
         origins = np.arange(first, rows)
         steps = np.unique(np.linspace(1, scored, STEPS).astype(int))
-        forecasts = [
-            view.forecast(
-                prior.readouts(view.removed.logarithm, scored)[:, :, steps - 1], origins, steps
-            )
-            for view in views
-        ]
+        forecasts = []
+        for view in views:
+            W = prior.readouts(view.removed.logarithm, scored)[:, :, steps - 1]
+            forecasts.append(view.forecast(W, origins, steps))
         y = signal.values
         forecasts += [b.forecast(y, y, origins, scored)[None, :, steps - 1] for b in baselines]
         targets = _ahead(signal, y, rows, origins, steps)
@@ -243,9 +241,7 @@ class Mixture(NamedTuple):
     def forecast(self, origins: Array) -> Array:
         """Return forecasts (O, H) from the origins, ignoring components that overflow."""
         y, steps = self.signal.values, np.arange(1, self.horizon + 1)
-        forecasts = [
-            (view.forecast(W, origins, steps), weight) for view, W, weight in self.readouts
-        ]
+        forecasts = [(view.forecast(W, origins, steps), w) for view, W, w in self.readouts]
         forecasts += [(b.forecast(y, y, origins, self.horizon), w) for b, w in self.baselines]
         total, weights = np.zeros((2, len(origins), self.horizon))
         for values, weight in forecasts:

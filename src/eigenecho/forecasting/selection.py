@@ -170,9 +170,7 @@ def select_candidates(signals: Sequence[Signal], config: ForecastConfig, run: Ru
     if rows >= LONG:
         ranked = sorted(scored, key=lambda s: s.error)
         best_views = list(dict.fromkeys(s.candidate.view for s in ranked))[:VARIED]
-        nearby = chain.from_iterable(
-            variants(v, rows, config, len(data.signals)) for v in best_views
-        )
+        nearby = [new for v in best_views for new in variants(v, rows, config, len(data.signals))]
         more = [view for view in dict.fromkeys(nearby) if view not in views]
         scored += chain.from_iterable(run("choosing", score, more))
     best = keep_best(data, scored, sum(len(signals[i]) for i in moving_series(signals)))
