@@ -34,7 +34,8 @@ forecasts = {
 }
 
 # %%
-# Time is measured in Lyapunov times. In one Lyapunov time, small errors grow by a factor of e.
+# Time is measured in Lyapunov times. In one Lyapunov time, small errors grow by a factor of e. A
+# forecast is valid until its error exceeds half the standard deviation of the series.
 
 time = 0.02 * 0.906 * np.arange(len(truth))
 shown = time < 30
@@ -44,6 +45,7 @@ for ax, (name, forecast), color in zip(axes, forecasts.items(), ("C2", "C1", "C0
     ax.plot(time[shown], truth[shown, 0], color="black", linewidth=1)
     ax.plot(time[shown], forecast[shown, 0], color=color, linewidth=1.4, linestyle="--")
     ax.axvline(valid, color="0.5", linewidth=0.8)
+    print(f"{name}: {valid:.1f} Lyapunov times")
     ax.set_title(f"{name}: valid for {valid:.1f} Lyapunov times", fontsize=10)
     ax.set(ylabel="x", ylim=(-25, 25))
 axes[-1].set(xlabel="Lyapunov times")

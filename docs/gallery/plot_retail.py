@@ -5,7 +5,8 @@ How do I forecast a panel of shops with promotions?
 In this example, 300 shops sell a product with weekly and yearly patterns. Discounts are planned
 weeks ahead. Some shops open later than others, and every shop is closed on some days. Pass the
 sales as one long table, and the discounts as a second long table that also contains the planned
-discounts. One call fits all shops.
+discounts. One call fits all shops. If your discounts are a column of the sales table, use the
+parameter ``known`` instead (see :doc:`/forecasting`).
 """
 
 import matplotlib.pyplot as plt
@@ -51,13 +52,18 @@ def simulate(seed, series=300, days=500):
 sales, plan = simulate(seed=0)
 days = pd.DatetimeIndex(plan["day"].unique())
 past, future = sales[sales["day"] < days[-28]], sales[sales["day"] >= days[-28]]
+print(past.head(3), plan.tail(3), sep="\n\n")
 
 # %%
-# ``plan`` extends to the end of the horizon, so ``predict`` reads the planned discounts from it.
-# For comparison, the seasonal naive forecast repeats the last week.
+# ``plan`` extends to the end of the horizon, so ``predict`` uses the planned discounts that were
+# passed to ``fit``. To use other plans, pass them as ``predict(X=...)``.
 
 forecaster = ee.Forecaster(28, id="shop", time="day", target="sales").fit(past, plan)
-forecast = forecaster.predict(X=plan, interval=0.9)
+forecast = forecaster.predict(interval=0.9)
+print(forecast.head(3))
+
+# %%
+# For comparison, the seasonal naive forecast repeats the last week.
 
 wide = past.pivot(index="day", columns="shop", values="sales")
 last_week = wide.groupby(wide.index.day_of_week).ffill()[-7:]
