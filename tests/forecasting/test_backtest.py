@@ -207,7 +207,7 @@ def test_invalid_origins(origins, words):
 def test_origins_before_the_first_observation():
     y = monthly()
     y[:30] = np.nan
-    with pytest.raises(ValueError, match="follow an observation"):
+    with pytest.raises(ValueError, match="with an earlier observation"):
         quick().backtest(y, origins=[20, 50])
 
 
