@@ -36,12 +36,8 @@ def thread_count() -> int:
 
 def run(task: Callable[[int, int], None], pieces: Sequence[tuple[int, int]]) -> None:
     """Call ``task(start, stop)`` for every piece, on threads if there are several pieces."""
-    if len(pieces) == 1:
-        task(*pieces[0])
-        return
-    with ThreadPoolExecutor(len(pieces)) as pool:
-        for future in [pool.submit(task, *piece) for piece in pieces]:
-            future.result()
+    for _ in mapped(lambda piece: task(*piece), pieces):
+        pass
 
 
 def mapped(function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:

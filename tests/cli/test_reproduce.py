@@ -263,7 +263,7 @@ def test_lines_are_printed_now_and_then(monkeypatch):
     clock = iter([0.0, 0.0, 100.0, 120.0, 121.0, 140.0])
     monkeypatch.setattr(terminal, "monotonic", lambda: next(clock))
     console = Console(width=80, record=True, file=io.StringIO())
-    lines = terminal.ProgressLines(console)
+    lines = terminal.print_progress(console)
     lines("first", 0, 1)
     lines("second", 5, 15)
     lines("first", 1, 1)

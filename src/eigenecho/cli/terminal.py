@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
@@ -85,7 +85,7 @@ def progress(console: Console, totals: dict[str, int], unit: str = "run") -> Ite
     Its arguments are the name of a part, the number of finished units, and the total number.
     """
     if not console.is_terminal:
-        yield ProgressLines(console, unit)
+        yield print_progress(console, unit)
         return
     columns = (
         rich.TextColumn("{task.description}"),
@@ -109,24 +109,24 @@ def progress(console: Console, totals: dict[str, int], unit: str = "run") -> Ite
         yield update
 
 
-class ProgressLines:
-    """Progress as lines of text, for output that is not a terminal."""
+def print_progress(console: Console, unit: str = "run") -> Callable[[str, int, int], None]:
+    """Return a function that prints progress as lines, for output that is not a terminal.
 
-    def __init__(self, console: Console, unit: str = "run") -> None:
-        self.console = console
-        self.unit = unit
-        self.printed: dict[str, float] = {}
+    It prints a line when a part starts or ends, and every ``INTERVAL`` seconds.
+    """
+    printed: dict[str, float] = {}
 
-    def __call__(self, name: str, done: int, total: int) -> None:
-        """Print a line when a part starts or ends, and every ``INTERVAL`` seconds."""
+    def update(name: str, done: int, total: int) -> None:
         now = monotonic()
-        if name not in self.printed:
+        if name not in printed:
             stored = f", {done} already stored" if done else ""
-            say(self.console, f"{name}: {total} {self.unit}{'s' * (total != 1)}{stored}")
+            say(console, f"{name}: {total} {unit}{'s' * (total != 1)}{stored}")
         elif done == total:
-            say(self.console, f"{name}: done")
-        elif now - self.printed[name] >= INTERVAL:
-            say(self.console, f"{name}: {done} of {total}")
+            say(console, f"{name}: done")
+        elif now - printed[name] >= INTERVAL:
+            say(console, f"{name}: {done} of {total}")
         else:
             return
-        self.printed[name] = now
+        printed[name] = now
+
+    return update
