@@ -461,12 +461,11 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         ----------
         horizon : int
             Number of steps.
-        context : array (T, D_in), or several of them, optional
-            The series so far; the forecast starts after its last row. By default the forecast
-            continues the training data. A 3-D array or a list of series is forecast as one matrix
-            product.
+        context : array (T, D_in), array (series, T, D_in) or list of arrays, optional
+            Past rows of the series, after which the forecast starts. By default, it starts after
+            the last row of the training data. Several series are forecast as one matrix product.
         inputs : array (horizon, D_known), optional
-            Values of the input columns that are known ahead, at the rows after the last row of
+            Values of the input columns that are known in advance, at the rows after the last row of
             ``X``. The first D_out columns of ``X`` are the series itself. As in training, where row
             t of ``X`` predicts row t+1 of the series, each row acts on the next one:
 

@@ -12,10 +12,9 @@ from sklearn import get_config
 from sklearn.utils.validation import check_array, validate_data
 
 from eigenecho.arrays import is_on_device, is_tensor, namespace, to_common_device, to_host
-from eigenecho.errors import UnstableWarning, Words, bad_argument, place, warn
+from eigenecho.errors import FILL, UnstableWarning, Words, bad_argument, place, warn
 from eigenecho.model.online import check_labels
 from eigenecho.series import (
-    FILL,
     Container,
     as_stack,
     as_table,
@@ -354,7 +353,7 @@ def check_target(kind: str | None) -> None:
     if kind == "other":
         warn(
             "forecast uses each output as the next input, but the targets passed to fit were not "
-            f"the next row of the first columns of X. {remedy} In X, columns that are known ahead "
-            "must come after the series itself.",
+            f"the next row of the first columns of X. {remedy} In X, columns that are known in "
+            "advance must come after the series itself.",
             UserWarning,
         )
