@@ -61,7 +61,7 @@ def forecast(
     ] = None,
     skip_rows: Annotated[int, Option(min=0, help="Number of lines to skip before the header.")] = 0,
     encoding: Annotated[str | None, Option(help="Such as cp1252. Default: UTF-8.")] = None,
-    date_format: Annotated[str | None, Option(help="Date format, such as %d/%m/%Y.")] = None,
+    date_format: Annotated[str | None, Option(help="Such as %d/%m/%Y. Default: detected.")] = None,
     out: Annotated[
         list[Path] | None,
         Option(
@@ -179,5 +179,6 @@ def _describe(console: Console, series: TableSeries) -> None:
     names += f" of {len(series.times)} series: up to" if series.id else ":"
     times = max(series.times.values(), key=len)
     first, last = (as_text(times.iloc[i]) for i in (0, -1 - series.ahead))
-    for line in (f"{names} {series.rows} rows, {series.time} {first} to {last}", *series.notes):
-        terminal.say(console, line)
+    terminal.say(console, f"{names} {series.rows} rows, {series.time} {first} to {last}")
+    for note in series.notes:
+        terminal.say(console, f"Note: {note}.")
