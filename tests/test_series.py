@@ -90,7 +90,7 @@ def test_series_may_have_no_rows_or_columns():
         (np.array([["a", "b"]]), "real numbers"),
         (np.array([[None, 1.0]]), "NaN in row 0, column 0"),
         (np.array([["2020-01-01"]], dtype="datetime64[D]"), "real numbers"),
-        (np.array([[1.0, np.nan]]), "NaN in row 0, column 1;.*finite.*gaps"),
+        (np.array([[1.0, np.nan]]), "NaN in row 0, column 1;.*finite.*missing values"),
         (np.array([[1.0, np.inf]]), "infinity in row 0, column 1;.*finite"),
         ([ONE, ONE * np.nan], "NaN in row 0, column 0 of series 1;.*finite"),
         (np.ones((5, 3)), "2 columns"),

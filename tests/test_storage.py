@@ -626,7 +626,7 @@ def test_another_format(saved, format):
 def test_unknown_kind(saved):
     _, tensors, values = storage.read(saved)
     storage.write(saved, "Transformer", tensors, values)
-    with pytest.raises(StorageError, match="contains an object of unknown kind 'Transformer'"):
+    with pytest.raises(StorageError, match="contains a 'Transformer', which this version cannot load"):
         ee.load(saved)
 
 

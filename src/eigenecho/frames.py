@@ -14,7 +14,6 @@ from eigenecho.errors import Words, bad_argument
 TABLE_ATTRIBUTES = ("columns", "schema", "iloc", "__dataframe__")
 """Attributes by which tables of any library are distinguished from arrays."""
 LIBRARIES = ("polars", "pyarrow", "modin", "cudf")
-KINDS = "an array, a DataFrame of pandas or polars, or a Table of PyArrow"
 INTEGERS = tuple(f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64))
 RESTORED_TYPES = (*INTEGERS, "Float32", "Boolean", "Date", "Categorical", "Enum")
 """Narwhals types of ids and times that pandas does not keep, and that are restored in results."""
@@ -94,9 +93,7 @@ class FrameFormat:
         labels = [label if isinstance(label, tuple) else (label,) for label in frame.columns]
         names = ["_".join(filter(None, label)) for label in labels]
         if len(set(names)) < len(names):
-            raise ValueError(
-                f"The columns of the result are not unique: {names}. Rename one of the series."
-            )
+            raise ValueError(f"The columns of the result are not unique: {names}. Rename a series.")
         columns = {}
         for i, name in enumerate(names):
             column, dtype = frame.iloc[:, i], self.id_type if name == id else None
@@ -156,7 +153,8 @@ def to_narwhals(value: Any, name: str) -> Any:
     if isinstance(frame, nw.LazyFrame):
         raise bad_argument(name, got, "a frame with data", "Call collect() first.")
     if not isinstance(frame, nw.DataFrame):
-        raise bad_argument(name, got, KINDS)
+        expected = "an array, a DataFrame of pandas or polars, or a Table of PyArrow"
+        raise bad_argument(name, got, expected)
     return frame
 
 

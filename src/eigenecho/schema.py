@@ -75,7 +75,7 @@ def unpack(kind: type[T], arrays: Arrays, values: Values) -> T:
     unused = dict(arrays)
     (value,) = _unpack_fields(kind, values, "", None, unused)
     if unused:
-        raise _left_over(unused)
+        raise ValueError(f"Unknown entries: {', '.join(unused)}.")
     return value
 
 
@@ -282,12 +282,8 @@ def _entries(plain: Any, keys: Iterable[str], name: str) -> Values:
             raise ValueError(f"The entry {_path(name, key)!r} is missing.")
     others = [_path(name, key) for key in plain if key not in set(keys)]
     if others:
-        raise _left_over(others)
+        raise ValueError(f"Unknown entries: {', '.join(others)}.")
     return {key: plain[key] for key in keys}
-
-
-def _left_over(names: Iterable[str]) -> ValueError:
-    return ValueError(f"Unknown entries: {', '.join(names)}.")
 
 
 def _path(name: str, key: str) -> str:

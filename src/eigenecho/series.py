@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike
 
 from eigenecho.arrays import is_on_device, namespace, to_host
 from eigenecho.checks import as_array, has_complex
-from eigenecho.errors import Words, bad_argument, not_finite, not_numbers, place
+from eigenecho.errors import FILL, Words, bad_argument, not_finite, not_numbers, place
 from eigenecho.frames import to_pandas
 from eigenecho.types import Array
 
@@ -21,9 +21,6 @@ RAGGED = "a 2-D series (T, D)", "Pass several series as a list of 2-D arrays."
 
 DATES = (np.datetime64, np.timedelta64)
 """Types of dates that NumPy would convert to numbers."""
-
-FILL = "Fill or drop the gaps first."
-"""The remedy for NaN and infinity."""
 
 
 @dataclass(frozen=True)

@@ -101,8 +101,8 @@ def read(path: Any) -> tuple[str, Arrays, Values]:
         raise bad_argument("path", path, "the path of a file that was written by save()")
     path = Path(path)
     if not path.is_file():
-        reason = "it is a folder" if path.is_dir() else "there is no such file"
-        raise FileNotFoundError(f"Cannot load {path}: {reason}.")
+        cause = "it is a folder" if path.is_dir() else "there is no such file"
+        raise FileNotFoundError(f"Cannot load {path}: {cause}.")
     try:
         with safe_open(str(path), framework="numpy") as file:
             metadata = file.metadata() or {}
@@ -137,10 +137,7 @@ def load(path: Any, find_class: Callable[[str], type | None]) -> Any:
     kind, arrays, values = read(path)
     cls = find_class(kind)
     if cls is None:
-        raise StorageError(
-            f"{path} contains an object of unknown kind {kind!r}. Load it with the version of "
-            "eigenecho that saved it."
-        )
+        raise StorageError(f"{path} contains a {kind!r}, which this version cannot load.")
     try:
         return schema.unpack(cls, arrays, values)
     except NO_MODEL as error:

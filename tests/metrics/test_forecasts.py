@@ -187,7 +187,7 @@ def test_missing_values_are_ignored(metric):
         ([1.0, np.nan], [1.0, np.nan], r"NaN or infinity.*finite numbers"),
         ([1.0, 2.0], [[1.0], [2.0]], r"shape \(2, 1\).*\(2,\), as in y"),
         ([1.0, 2.0], [1.0], r"shape \(1,\).*\(2,\), as in y"),
-        ([], [], r"y: got shape \(0,\).*non-empty"),
+        ([], [], r"y: got shape \(0,\).*at least one row"),
         (["a"], [1.0], r"y=\['a'\].*real numbers"),
         ([1j], [1.0], r"y=\[1j\].*real numbers"),
         ([1.0], ["a"], r"=\['a'\].*real numbers"),

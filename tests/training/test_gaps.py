@@ -347,7 +347,7 @@ def test_gaps_are_an_error_by_default():
     assert ee.LinearESN().missing == "error"
     y = MASKS["one"]
     row = int(np.argmax(np.isnan(y[:, 0])))
-    said = rf"y: got NaN in row {row}, column 0.*Fill or drop the gaps first, or .*missing='skip'"
+    said = rf"y: got NaN in row {row}, column 0.*drop missing values first, or .*missing='skip'"
     with pytest.raises(ValueError, match=said):
         network(missing="error").fit(X, y)
     with pytest.raises(ValueError, match=said):
@@ -360,7 +360,7 @@ def test_infinity_is_never_missing(value):
     y[7, 1] = value
     for call in (network().fit, network().fit(X, WHOLE).partial_fit, network().fit(X, WHOLE).score):
         with pytest.raises(
-            ValueError, match=r"y: got -?infinity in row 7, column 1.*drop the gaps"
+            ValueError, match=r"y: got -?infinity in row 7, column 1.*drop missing values"
         ):
             call(X, y)
     with pytest.raises(ValueError, match=r"X: got NaN in row 7, column 1"):

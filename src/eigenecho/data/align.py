@@ -216,12 +216,10 @@ class Columns:
         empty = np.isnan(known)
         if empty.any():
             row, column = np.unravel_index(int(np.argmax(empty)), known.shape)
-            raise bad_argument(
-                name,
-                Words(f"NaN in column {self.known[column]!r}{of} at {shown(times[row:])}"),
-                "no missing values in columns that are known in advance",
-                "Fill them, or list the column in past= if its future values are unknown.",
-            )
+            got = Words(f"NaN in column {self.known[column]!r}{of} at {shown(times[row:])}")
+            expected = "no missing values in columns that are known in advance"
+            remedy = "Fill them, or list the column in past= if its future values are unknown."
+            raise bad_argument(name, got, expected, remedy)
 
     def check_labels(self, labels: Sequence[Any], ignored: Sequence[Any], name: str) -> None:
         """Raise an error for missing columns, and for unexpected ones that are not ``ignored``."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.data.align import History
+from eigenecho.data.align import History, as_labels
 from eigenecho.data.panel import Panel
 from eigenecho.data.read import in_series
 from eigenecho.errors import Words, bad_argument
@@ -93,8 +93,7 @@ def _spread(history: History, count: int, horizon: int) -> Array:
 
 
 def _listed(origins: Any) -> list[Any]:
-    is_one = isinstance(origins, str) or not hasattr(origins, "__iter__")
-    items = [origins] if is_one else list(origins)
+    items = as_labels(origins)
     if not items:
         raise bad_argument("origins", origins, "at least one origin")
 

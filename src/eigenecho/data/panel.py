@@ -244,12 +244,9 @@ class Panel:
         first, wanted = new.clock.times[:1], clock.ahead(1)
         if len(first) and positions(first, clock.step, wanted)[0] != 0:
             of = in_series(None if self.form.shared else new.name)
-            raise bad_argument(
-                "y_new",
-                Words(f"rows from {shown(first)}{of}"),
-                f"rows from {shown(wanted)}, directly after the last row",
-                "Use NaN for missing observations.",
-            )
+            got = Words(f"rows from {shown(first)}{of}")
+            expected = f"rows from {shown(wanted)}, directly after the last row"
+            raise bad_argument("y_new", got, expected, "Use NaN for missing observations.")
 
     def _known_ahead(self, series: int, rows: int, name: str) -> Array:
         """Return the known columns after the end of a series."""

@@ -95,18 +95,14 @@ def read_numbers(frame: Any, name: str, form: FileFormat) -> Any:
             if len(readings) != 1 or form.decimal or form.thousands:
                 remedy = _remedy(texts.dropna(), readings)
                 raise ValueError(
-                    f"Column {name!r} contains cells that are not numbers: {places(wrong)}. "
-                    f"{remedy}"
+                    f"Column {name!r} has cells that are not numbers: {places(wrong)}. {remedy}"
                 )
             values[texts.notna()] = next(iter(readings))
         else:
             _check_points(name, texts, form)
     large = cells[values.abs() > LARGEST_NUMBER]
     if len(large):
-        raise ValueError(
-            f"Column {name!r} contains numbers that are too large: {places(large)}. The maximum is "
-            f"{LARGEST_NUMBER:g}."
-        )
+        raise ValueError(f"Column {name!r} has numbers above {LARGEST_NUMBER:g}: {places(large)}.")
     return values
 
 
@@ -183,20 +179,19 @@ def find_times(frame: Any, used: list[str], id: str | None, form: FileFormat) ->
     Columns of dates are preferred to numerical columns whose names refer to times. Raise an error
     if there are neither, but some column may contain times, because the rows may be unordered.
     """
-    columns: dict[str, list[str]] = {"dates": [], "repeated": [], "numbers": [], "unclear": []}
+    dates, repeated, numbers, unclear = (list[str]() for _ in range(4))
     for name in frame.columns:
         if name in used or list(frame.columns).count(name) > 1:
             continue
         kind, is_time = _kind_of(frame[name], form), bool(TIME_NAMES.fullmatch(name.lower()))
         is_distinct = not frame[[name] if id is None else [id, name]].duplicated().any()
         if kind == "dates":
-            columns[kind if is_distinct else "repeated"].append(name)
+            (dates if is_distinct else repeated).append(name)
         elif kind == "numbers" and is_distinct and is_time:
-            columns[kind].append(name)
+            numbers.append(name)
         elif is_time or (kind == "texts" and is_distinct) or _may_be_times(frame[name], kind):
-            columns["unclear"].append(name)
-    unclear = columns.pop("unclear")
-    ranked = [name for names in columns.values() for name in names]
+            unclear.append(name)
+    ranked = [*dates, *repeated, *numbers]
     if unclear and not ranked:
         raise ValueError(
             "No column contains dates or unique times, but there may be times in "
@@ -256,9 +251,7 @@ def _read_dates(name: str, texts: Any, form: FileFormat) -> tuple[Any, str]:
     has_offset = texts.str.fullmatch(rf".*:\d\d(?:\.\d+)?\s*{OFFSET}")
     if has_offset.any() and not has_offset.all():
         wrong = places(texts[~has_offset])
-        raise ValueError(
-            f"Column {name!r} contains times with and without an offset from UTC: {wrong}."
-        )
+        raise ValueError(f"Column {name!r} contains times with and without an offset: {wrong}.")
     note = "times are in UTC" if has_offset.any() else ""
     if note and texts.str.contains(rf"[T ]00:00(?::00(?:\.0+)?)?\s*{OFFSET}$").all():
         # In UTC, the step between local days would change with daylight saving time.

@@ -278,8 +278,7 @@ def _array_columns(y: Any, name: str) -> tuple[str, list[Any]]:
 
 def _plain(x: Any, name: str) -> Any:
     """Return a dense array, which may be masked."""
-    is_array = isinstance(x, np.ndarray)
-    if not is_array and (hasattr(x, "toarray") or hasattr(x, "iloc") or is_table(x)):
+    if hasattr(x, "toarray") or hasattr(x, "iloc") or is_table(x):
         raise bad_argument(name, Words(type(x).__name__), "a dense array")
     return x if isinstance(x, np.ma.MaskedArray) else as_array(x, name, WANTED)
 

@@ -121,8 +121,7 @@ def _split(
                 numbers.append(skipped + start + 1)
             start = reader.line_num
     except csv.Error as error:
-        line = skipped + start + 1
-        raise ValueError(f"Cannot read {path} from line {line} on: {error}.") from None
+        raise ValueError(f"Cannot read {path} from line {skipped + start + 1}: {error}.") from None
     while rows and not "".join(rows[-1]).strip():
         rows.pop()
     return rows, numbers[: len(rows)]
@@ -141,9 +140,7 @@ def _find_separator(path: Path, lines: Sequence[str]) -> str:
             shares[sep] = count / len(rows)
     if list(shares.values()).count(1.0) > 1:
         names = " or ".join(repr(sep) for sep, share in shares.items() if share == 1)
-        raise ValueError(
-            f"The cells of {path} may be separated by {names}. Specify the separator with --sep."
-        )
+        raise ValueError(f"The cells of {path} may be separated by {names}. Specify --sep.")
     return max(shares, key=lambda sep: shares[sep], default=",")
 
 

@@ -22,13 +22,9 @@ def as_finite(name: str, value: Any, *, gaps: bool = False) -> NDArray[np.float6
     except (TypeError, ValueError):
         raise bad_argument(name, value, "an array of real numbers") from None
     if array.ndim == 0 or array.size == 0:
-        raise bad_argument(
-            name, Words(f"shape {array.shape}"), "a non-empty array with at least one axis"
-        )
+        raise bad_argument(name, Words(f"shape {array.shape}"), "an array with at least one row")
     if np.isinf(array).any() or (not gaps and np.isnan(array).any()):
-        raise bad_argument(
-            name, Words("NaN or infinity"), "finite numbers", "Remove these rows from all arrays."
-        )
+        raise bad_argument(name, Words("NaN or infinity"), "finite numbers", "Drop these rows.")
     return array
 
 
@@ -36,9 +32,8 @@ def as_observed(name: str, value: Any) -> NDArray[np.float64]:
     """Convert observations to an array of up to three axes; NaN is a missing observation."""
     array = as_finite(name, value, gaps=True)
     if array.ndim > 3 or np.isnan(array).all():
-        raise bad_argument(
-            name, value, "an array (T,), (T, D) or (series, T, D) with at least one observation"
-        )
+        expected = "an array (T,), (T, D) or (series, T, D) with at least one observation"
+        raise bad_argument(name, value, expected)
     return array
 
 

@@ -193,20 +193,19 @@ def memory_capacity(targets: ArrayLike, predictions: ArrayLike) -> NDArray[np.fl
 
 
 def _squared_correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-    a, a_varies = _standardize(a)
-    b, b_varies = _standardize(b)
-    correlation = np.mean(a * b, axis=0)
+    correlation = np.mean(_standardize(a) * _standardize(b), axis=0)
     # Rounding can make a perfect correlation slightly larger than 1.
-    return np.where(a_varies & b_varies, np.minimum(correlation**2, 1.0), 0.0)
+    return np.minimum(correlation**2, 1.0)
 
 
-def _standardize(a: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return columns with mean 0 and variance 1, and a mask of the columns that vary."""
+def _standardize(a: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return columns with mean 0 and variance 1, or zeros for constant columns."""
     # Rounding can make the deviation of a constant column nonzero, but its range is always 0.
     varies = np.ptp(a, axis=0) > 0
     a = a - a.mean(axis=0)
     deviation = _root_mean_square(a, axis=0)
-    return a / np.where(deviation > 0, deviation, 1.0), varies & (deviation > 0)
+    varies &= deviation > 0
+    return np.where(varies, a / np.where(varies, deviation, 1.0), 0.0)
 
 
 def _root_mean_square(a: NDArray[np.float64], *, axis: int | None) -> NDArray[np.float64]:
