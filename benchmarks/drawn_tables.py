@@ -126,10 +126,10 @@ def describe_walks(count: int) -> str:
     beaten = sum(result.verdict == "beats" for result in results)
     held = [result.held for result in results]
     return (
-        f"For {count} other random walks ({WALK_ROWS} rows, horizon {WALK_HORIZON}), the number of "
-        f"forecasts reported to beat the best baseline was {beaten}; at the 5% level, about one "
-        f"false positive in twenty is expected. The coverage was {np.mean(held):.0%} on average, "
-        f"with a minimum of {min(held):.0%}."
+        f"Of the forecasts of {count} other random walks ({WALK_ROWS} rows, horizon "
+        f"{WALK_HORIZON}), {beaten} {'was' if beaten == 1 else 'were'} reported to beat the best "
+        f"baseline; at the 5% level, about one false positive in twenty is expected. The coverage "
+        f"was {np.mean(held):.0%} on average, with a minimum of {min(held):.0%}."
     )
 
 
