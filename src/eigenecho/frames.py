@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho.checks import check_known
-from eigenecho.errors import Words, bad_argument
+from eigenecho.errors import Words, bad_argument, missing_package
 
 TABLE_ATTRIBUTES = ("columns", "schema", "iloc", "__dataframe__")
 """Attributes by which tables of any library are distinguished from arrays."""
@@ -24,10 +24,7 @@ def import_pandas() -> Any:
     try:
         import pandas
     except ImportError as error:
-        raise ImportError(
-            "DataFrames, including those of polars and PyArrow, require pandas, which is not "
-            "installed. Install it with: pip install pandas. Or pass NumPy arrays."
-        ) from error
+        raise missing_package("Reading DataFrames", "pandas", "cli") from error
     return pandas
 
 

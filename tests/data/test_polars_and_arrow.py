@@ -400,7 +400,7 @@ def test_missing_pandas_is_reported():
         "import sys; sys.modules['pandas'] = None\n"
         "import polars as pl, eigenecho as ee\n"
         "try:\n    ee.Forecaster(3).fit(pl.DataFrame({'ds': [1, 2, 3], 'y': [1.0, 2, 3]}))\n"
-        "except ImportError as error:\n    assert 'pip install pandas' in str(error)\n"
+        "except ImportError as error:\n    assert 'pip install' in str(error)\n"
         "else:\n    raise AssertionError\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
