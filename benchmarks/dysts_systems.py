@@ -235,8 +235,9 @@ def main() -> int:
         mean_time, median = number(values.mean()), number(np.median(values))
         total = args.starts * len(values)
         text = (
-            f"The mean valid time is {mean_time} and the median {median} Lyapunov times (at most "
-            f"10). {diverged} of {total} forecasts diverged. By system: {', '.join(cells)}."
+            f"The mean valid time is {mean_time} Lyapunov times and the median is {median}; each "
+            f"forecast is 10 Lyapunov times long. Of {total} forecasts, {diverged} diverged. The "
+            f"mean valid times of the systems are: {', '.join(cells)}."
         )
         PAGE.write_text(replace_part(PAGE.read_text(), "dysts", [text]))
     return verdict(
