@@ -94,7 +94,7 @@ def of_jax(N: int, T: int, bits: int) -> str:
     words = [sys.executable, "-c", JAX, str(N), str(T), str(bits)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
     if done.returncode:
-        return "no answer"
+        return "not measured"
     return f"{N * T * bits / 8 / json.loads(done.stdout) / 1e12:.2f}"
 
 
@@ -301,32 +301,37 @@ def machine() -> str:
 
 
 ABOUT = """\
-This page compares the speed of eigenecho on a GPU with its speed on the CPU. The results were
-measured by `make bench-gpu` on {machine}."""
+This page shows the speed of eigenecho on a GPU, compared with its speed on the CPU. N is the number
+of units and T is the number of rows. The results were measured by `make bench-gpu` on
+{machine}."""
 
 ABOUT_STATES = """\
-The table shows the rate, in TB/s, at which states are written (in the [Q layout](notation.md)).
-*Fill* is the rate at which a constant is written to an array of the same size, which is an upper
-limit. *Queued* is the rate of a call that is issued while the device is still busy, as in a
-pipeline. JAX is timed on a quarter of the steps, because its associative scan needs several times
-as much memory as eigenecho."""
+The table shows the rate, in TB/s, at which the states of a network are written to memory as real
+numbers (in the [Q layout](notation.md)). *Fill* is the rate at which a constant is written to an
+array of the same size, which is an upper limit. *Queued* is the rate of a call that is issued while
+the device is still busy with earlier work, as in a pipeline. JAX is timed on a quarter of the
+steps, because its associative scan needs several times as much memory as eigenecho."""
 
 ABOUT_FITS = """\
-The table shows the time of `fit` on 100 000 rows that are already on the device, for N units and
-both values of `penalty`. The last column is the largest difference between the predictions
-computed on the two devices, relative to the largest prediction."""
+The table shows the time of `fit` on 100 000 rows, for networks with N units and both values of
+`penalty`. In fits on the GPU, the rows are already in GPU memory. The last column is the largest
+difference between the predictions of the networks trained on the GPU and on the CPU, relative to
+the largest prediction. Empty cells were not measured."""
 
-ABOUT_ANSWERS = "The table shows the time of one call on data that are already on the device."
+ABOUT_ANSWERS = (
+    "The table shows the time of one call on data that are already in the memory of the GPU."
+)
 
 ABOUT_SEARCHES = """\
-The table shows the time of a search over 200 combinations of hyperparameters, with N = 300 and
-T = 20 000. The last column is the largest relative difference between the validation errors on the
-two devices."""
+The table shows the time of `ee.search` for 200 combinations of hyperparameters, with N = 300 and
+T = 20 000. The last column is the largest relative difference between the validation errors
+computed on the GPU and on the CPU."""
 
 ABOUT_CORES = """\
-The table shows the time of `fit` on the CPU, by number of threads. The weights are bit-identical
-for all numbers of threads. The last column is the time that `numpy.linalg.qr` takes for the same
-states with all threads."""
+The table shows the time of `fit` on the CPU for different numbers of threads. The weights are
+bit-identical for all numbers of threads. The speed-up compares the largest number of threads with
+one thread. The last column is the time that `numpy.linalg.qr` takes for a matrix of the same states
+with all threads."""
 
 
 def main() -> int:

@@ -18,25 +18,40 @@ Results = dict[str, dict[str, Any]]
 
 INTRODUCTION = """\
 This page compares the speed, memory use and accuracy of eigenecho with those of other libraries and
-simpler methods. All results are from one run of `make bench` on the machine listed below. Other
-machines give similar ratios, but different times.
+of simpler methods. All results are from one run of `make bench` on the machine listed at the
+[end of the page](#machine-and-versions). On other machines, the ratios between times are similar,
+but the times differ. N is the number of units, T is the number of rows, and D_in is the number of
+input columns.
 
-The outputs of all methods are checked for agreement before anything is timed. Times are medians
-over rounds in which all methods take turns, after one warm-up run each. A ratio is the median of
-the ratios within the rounds, followed by the smallest and the largest of these ratios in
-parentheses. Every library may use all cores. Input arrays are already in memory; the time of
-`transform` includes the allocation of its result.
+Before anything is timed, the outputs of all methods are checked for agreement. Times are medians
+over several rounds, in each of which all methods are timed in turn, after one warm-up run of each
+method. A ratio is the median of the ratios of all rounds, followed by the smallest and the largest
+of these ratios in parentheses. Every library may use all cores. Input arrays are already in memory;
+the time of `transform` includes the allocation of its result.
 
 <!-- `make bench` writes this page; do not edit it by hand. -->"""
 
 CAPTIONS = {
-    "benchmark-units": "Time per step against the number of units when the states are written to "
-    "an existing array. The lines are power laws fitted for N ≥ 1000.",
-    "benchmark-steps": "Time of training and of prediction against the length of the series, for "
-    "N = 1000.",
-    "benchmark-bandwidth": "Rate at which states are written, relative to filling the same array "
-    "with a constant on one thread.",
+    "benchmark-units": "Time per step against the number of units N, when the states are written "
+    "to an existing array. The lines are power laws fitted for N ≥ 1000.",
+    "benchmark-steps": "Time of training and time of prediction against the length of the series, "
+    "for N = 1000 units.",
+    "benchmark-bandwidth": "Rate at which states are written, relative to the rate at which the "
+    "same array is filled with a constant on one thread.",
 }
+
+
+ABOUT_CLAIMS = """\
+Each of the following scripts tests one claim. It stops with an error if an output is wrong."""
+
+ABOUT_TIMES = """\
+The relative time of a case is its time divided by the time of the first case of the table, as the
+median of the ratios of all rounds. The other columns show the median, the smallest and the largest
+time."""
+
+ABOUT_CHECKS = """\
+The table shows the largest difference between two results, relative to the largest value of the
+second result. The benchmark stops with an error if the difference exceeds the tolerance."""
 
 
 class MixedResults(Exception):
@@ -70,9 +85,9 @@ def write(page: Path, jobs: Sequence[Job], results: Results, machine: dict[str, 
         *(f"![{CAPTIONS[name]}]({os.path.relpath(path, page.parent)})\n\n*{CAPTIONS[name]}*"
           for name, path in pictures.items()),
         "## Accuracy", lines_table(suite, results, accuracy=True),
-        "## Claims tested by separate scripts", claims_table(claims, results),
-        "## Times", *times(suite, results),
-        "## Agreement of the compared results", checks_table(measured),
+        "## Claims tested by separate scripts", ABOUT_CLAIMS, claims_table(claims, results),
+        "## Times", ABOUT_TIMES, *times(suite, results),
+        "## Agreement of the compared results", ABOUT_CHECKS, checks_table(measured),
         "## Machine and versions", machine_table(measured, machine),
         *notes(results),
     ]  # fmt: skip

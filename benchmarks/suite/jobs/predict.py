@@ -158,7 +158,7 @@ JOBS = (
     )),
     Job("predict-units", "Inference by N", convolution, (
         within("convolution", "`predict` by convolution, N = 10 000, T = 1 000 000",
-               "the same with N = 100", 3),
+               "`predict` by convolution with N = 100", 3),
     )),
     Job("forecast", "Forecasts", forecast, (
         faster("forecast", "`forecast`, N = 1000, 10 000 steps", "reservoirpy closed loop", 100),
