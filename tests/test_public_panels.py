@@ -211,7 +211,7 @@ def test_tables_of_the_page_are_replaced(folder, monkeypatch):
     assert public_panels.main([*words, "--write"]) == 0
     text = page.read_text()
     assert text.startswith("before\n<!-- sets -->\n| MASE | some yearly | some quarterly |")
-    assert "5 in some yearly, 4 in some quarterly. Measured on a machine." in text
+    assert "5 in some yearly and 4 in some quarterly. Measured on a machine." in text
     assert text.endswith("\n<!-- end of sets -->\nafter\n")
     assert "old" not in text
 

@@ -16,14 +16,15 @@ SHOWN_LOSSES = 5
 """Number of sets in the list of the largest losses."""
 
 PROTOCOL = """- **Splits and seeds.** The official training and test splits are used. Accuracies are means over {seeds} seeds.
-- **Methods.** `ee.ReservoirClassifier` is used with default settings and with 1024 features (8 time constants, 4
-  frequencies, 2 phases, 4 thresholds). The classifiers of aeon are used with their default settings.
-- **Choice of settings.** The grid of modes, the thresholds and the range of ridges were chosen on a random half of 32
-  data sets, which were drawn before the first experiment and are marked by *. The other sets were evaluated afterwards.
+- **Methods.** `ee.ReservoirClassifier` is used with default settings and with a smaller grid of 1024 features (8 time
+  constants, 4 frequencies, 2 phases, 4 thresholds). The classifiers of aeon are used with their default settings.
+- **Choice of settings.** The grid of time constants and frequencies, the thresholds and the range of ridge penalties
+  were chosen on the data sets that are marked by *. These sets are a random half of 32 data sets, drawn before the first
+  experiment. The other sets were evaluated after the settings had been chosen.
 - **Unequal lengths.** Means are computed over the sets that all methods support. aeon's classifiers do not support series of
   unequal lengths; these sets are at the end of the last table.
-- **Time.** Times are CPU seconds of `fit` and `predict`, summed over all sets, on one thread. eigenecho and MiniRocket take turns
-  on each set, in one run. The times of the other methods may be from an earlier run.
+- **Time.** Times are CPU seconds of `fit` and `predict`, summed over all sets, on one thread. eigenecho and MiniRocket are measured
+  alternately on each set, in the same run. The times of the other methods may be from an earlier run.
 """  # noqa: E501
 
 
@@ -42,9 +43,9 @@ def page(sets: Sequence[LabelledSet], scores: Scores, speeds: Scores, seeds: int
         compared(common, scores),
         losses(common, scores),
         "## Speed\n",
-        "The table shows the CPU seconds of `fit` and `predict` on simulated series of two classes "
-        "(series × steps). Each\nvalue is the minimum of three rounds, in which the methods take "
-        "turns as above.\n",
+        "The table shows the CPU seconds of `fit` and `predict` on simulated sets of two classes. "
+        "The size of a set is given as\nthe number of series times the number of steps. Each value "
+        "is the minimum of three rounds, in which the methods are\nmeasured alternately.\n",
         speed(speeds),
         "## All sets\n",
         by_set(sets, scores),
@@ -59,9 +60,10 @@ def summarise(sets: Sequence[LabelledSet], scores: Scores) -> str:
     comparison = Comparison.of(ours, other)
     return (
         f"On {len(kept)} data sets that were not used to choose the settings, the mean accuracy of "
-        f"`ee.ReservoirClassifier` is\n{mean(ours):.2%}, and that of aeon's {PEER} is "
-        f"{mean(other):.2%}: {comparison.wins} wins, {comparison.ties} ties and "
-        f"{comparison.losses} losses (Wilcoxon signed-rank test: p = {comparison.p_value:.2f}).\n"
+        f"`ee.ReservoirClassifier` is\n{mean(ours):.2%}, and the mean accuracy of aeon's {PEER} is "
+        f"{mean(other):.2%}. Compared with {PEER}, `ee.ReservoirClassifier` has\n"
+        f"{comparison.wins} wins, {comparison.ties} ties and {comparison.losses} losses (Wilcoxon "
+        f"signed-rank test: p = {comparison.p_value:.2f}).\n"
     )
 
 
@@ -91,14 +93,15 @@ def _published(sets: Sequence[LabelledSet], scores: Scores) -> list[str]:
         return []
     ours = mean(scores[OURS][name].accuracy for name in known)
     return [
-        f"On the {len(known)} sets with a published accuracy of {PEER}, its mean is "
-        f"{mean(known.values()):.2%}, and that of {OURS} is {ours:.2%}.\n"
+        f"For {len(known)} sets, the accuracy of {PEER} has been published. On these sets, the "
+        f"mean of the published accuracies is {mean(known.values()):.2%}, and the mean accuracy of "
+        f"{OURS} is {ours:.2%}.\n"
     ]
 
 
 def compared(sets: Sequence[LabelledSet], scores: Scores) -> str:
     """Return wins, ties and losses against every other method."""
-    head = f"| {OURS}, all sets, against | wins | ties | losses | Wilcoxon p |"
+    head = f"| {OURS} on all sets, compared with | wins | ties | losses | Wilcoxon p |"
     rows = [head, "|---|---:|---:|---:|---:|"]
     ours = [scores[OURS][s.name].accuracy for s in sets]
     for method in scores:
@@ -114,7 +117,10 @@ def losses(sets: Sequence[LabelledSet], scores: Scores) -> str:
     behind = {s.name: scores[PEER][s.name].accuracy - scores[OURS][s.name].accuracy for s in sets}
     worst = sorted((name for name in behind if behind[name] > 0), key=lambda name: -behind[name])
     listed = ", ".join(f"{name} ({100 * behind[name]:.1f})" for name in worst[:SHOWN_LOSSES])
-    return f"The largest losses to {PEER}, in percentage points: {listed or 'none'}.\n"
+    return (
+        f"The sets with the largest losses to {PEER}, in percentage points, are: "
+        f"{listed or 'none'}.\n"
+    )
 
 
 def speed(speeds: Scores) -> str:
@@ -134,7 +140,7 @@ def speed(speeds: Scores) -> str:
                 f"{speeds[method][size].predict / speeds[other][size].predict:.2f}"
                 for size in sizes
             ]
-            rows.append(_row(f"ratio of {method} to {other}", *cells))
+            rows.append(_row(f"ratio of “{method}” to “{other}”", *cells))
     return "\n".join([*rows, ""])
 
 

@@ -15,18 +15,19 @@ PROTOCOL = f"""This page compares the accuracy, coverage and speed of `Forecaste
 `make bench-forecast BENCH=--write` to reproduce the results.
 
 - **Origins.** Each series has up to {ORIGINS} forecast origins, spread evenly over the last 40% of its rows. At each
-  origin, every method is refitted on the preceding rows (at most the last {TRAINING_ROWS}). The horizon depends on the frequency
-  of the series.
+  origin, every method is refitted on the preceding rows (at most the last {TRAINING_ROWS} rows). The horizon depends on the
+  frequency of the series.
 - **Methods.** `Forecaster` is given only the horizon and selects its models on the training rows. All other methods are
   also given the season length; a separate row shows `Forecaster` with the season length. AutoARIMA, AutoETS and AutoTheta
-  are from statsforecast. For seasons of more than 24 rows, AutoARIMA and AutoETS are applied after an MSTL decomposition.
-  Ridge regression on lags predicts each step from the most recent values of the series.
-- **MASE.** The mean absolute scaled error is the mean absolute error divided by that of the seasonal naive forecast on
-  the training rows. The table shows the geometric mean over series.
+  are the implementations in statsforecast. For seasons of more than 24 rows, AutoARIMA and AutoETS are applied after
+  a decomposition of the series by MSTL (multiple seasonal-trend decomposition). Ridge regression on lags predicts each
+  step from the most recent values of the series.
+- **MASE.** The mean absolute scaled error is the mean absolute error divided by the mean absolute error of the seasonal
+  naive forecast on the training rows. Lower is better. The first table shows the geometric mean over series.
 - **Much worse.** This column contains the number of series on which the error of the method is more than {MUCH_WORSE} times the
   error of the best naive baseline (naive, drift or seasonal naive).
-- **Deviation of expected error.** `Forecaster` also predicts its own error before the test. The table shows the median
-  over series of the relative deviation |expected / actual − 1|.
+- **Deviation of expected error.** `Forecaster` estimates its mean absolute error from the validation split
+  (`expected_error_`). This column contains the median over series of the relative deviation |expected / actual − 1|.
 - **Failures.** This column contains the number of forecasts that raised an error. In these cases, the seasonal naive
   forecast is scored instead.
 """  # noqa: E501
@@ -34,7 +35,7 @@ PROTOCOL = f"""This page compares the accuracy, coverage and speed of `Forecaste
 
 def page(title: str, series: Sequence[Series], scores: Scores, results: Summary) -> str:
     """Return the whole page."""
-    each = "The next table shows the MASE of each method on each series:\n"
+    each = "The second table shows the MASE of each method on each series:\n"
     tables = [overall(results), ratio(results), each, by_series(series, scores)]
     parts = [f"# {title}\n", summarise(results), PROTOCOL, *tables]
     return "\n".join(part for part in parts if part)
@@ -50,7 +51,7 @@ def summarise(results: Summary) -> str:
         f"On {len(results.series)} real series, the mean absolute scaled error (MASE) of {OURS} is "
         f"{mase[OURS]:.3f}. The best of the other\nmethods, {results.best_peer}, has a MASE of "
         f"{mase[str(results.best_peer)]:.3f}. The 95% confidence interval "
-        f"for the ratio of the two errors is\n{low:.3f} to {high:.3f}.\n"
+        f"for the ratio of the first to the second\nof these errors is {low:.3f} to {high:.3f}.\n"
     )
 
 
@@ -80,8 +81,8 @@ def ratio(results: Summary) -> str:
         f"The MASE of {OURS} is {r.value:.3f} times that of {results.best_peer}. In a paired "
         f"bootstrap over the series, the 95% confidence interval for this ratio is {r.low:.3f} to "
         f"{r.high:.3f}, and the ratio is below 1 in {r.better:.1%} of the bootstrap samples. "
-        "Earlier versions of `Forecaster` were evaluated on the same series, which the interval "
-        "does not account for.\n"
+        "The interval does not account for the fact that earlier versions of `Forecaster` were "
+        "evaluated on the same series.\n"
     )
 
 

@@ -25,9 +25,10 @@ def report(sets: Sequence[PanelSet], scores: Summary) -> str:
 
 def write(sets: Sequence[PanelSet], scores: Summary) -> None:
     """Update the tables of the page."""
-    counts = ", ".join(f"{len(s.items)} in {s.name}" for s in sets)
+    counts = [f"{len(s.items)} in {s.name}" for s in sets]
+    listed = ", ".join([*counts[:-2], " and ".join(counts[-2:])])
     measured = f"Measured on {machine('eigenecho', 'statsforecast')}."
-    lines = [report(sets, scores), f"Numbers of series: {counts}. {measured}"]
+    lines = [report(sets, scores), f"The number of series is {listed}. {measured}"]
     text = replace_part(PAGE.read_text(encoding="utf-8"), "sets", lines)
     PAGE.write_text(text, encoding="utf-8")
 
