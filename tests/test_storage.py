@@ -626,7 +626,8 @@ def test_another_format(saved, format):
 def test_unknown_kind(saved):
     _, tensors, values = storage.read(saved)
     storage.write(saved, "Transformer", tensors, values)
-    with pytest.raises(StorageError, match="contains a 'Transformer', which this version cannot load"):
+    message = "contains a 'Transformer', which this version cannot load"
+    with pytest.raises(StorageError, match=message):
         ee.load(saved)
 
 
