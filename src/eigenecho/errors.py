@@ -88,7 +88,7 @@ class ClusterError(RuntimeError):
 
 
 class UnstableWarning(UserWarning):
-    """Warning that states or forecasts grow strongly, although they have not overflowed.
+    """Warning that states or forecasts grow very large, even though they have not overflowed.
 
     See Also
     --------

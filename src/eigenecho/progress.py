@@ -1,4 +1,4 @@
-"""Progress reports of long runs."""
+"""Progress reports for long runs."""
 
 from __future__ import annotations
 

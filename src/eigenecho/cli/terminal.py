@@ -80,9 +80,10 @@ def print_warnings(console: Console) -> Iterator[None]:
 
 @contextmanager
 def progress(console: Console, totals: dict[str, int], unit: str = "run") -> Iterator[Any]:
-    """Yield a function that displays progress; ``totals`` has the number of units of each part.
+    """Yield a function that displays progress.
 
-    Its arguments are the name of a part, the number of finished units, and the total number.
+    The function takes the name of a part, the number of finished units, and the total number.
+    ``totals`` contains the number of units of each part.
     """
     if not console.is_terminal:
         yield print_progress(console, unit)
@@ -112,7 +113,7 @@ def progress(console: Console, totals: dict[str, int], unit: str = "run") -> Ite
 def print_progress(console: Console, unit: str = "run") -> Callable[[str, int, int], None]:
     """Return a function that prints progress as lines, for output that is not a terminal.
 
-    It prints a line when a part starts or ends, and every ``INTERVAL`` seconds.
+    The function prints a line when a part starts or ends, and every ``INTERVAL`` seconds.
     """
     printed: dict[str, float] = {}
 

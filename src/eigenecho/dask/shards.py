@@ -167,7 +167,8 @@ def _check_array(array: Any, name: str, which: str) -> None:
 def _block_sources(u: Any, y: Any) -> list[Any]:
     """Return the source of each pair of blocks.
 
-    Blocks in the memory of workers remain separate tasks, so that Dask uses them on these workers.
+    Blocks that are already in the memory of workers remain separate tasks, so that Dask processes
+    them on the workers that hold them.
     """
     arrays = [part for part in (u, y) if part is not None]
     graph = HighLevelGraph.merge(*(array.__dask_graph__() for array in arrays))

@@ -352,7 +352,7 @@ def _time_since(times: Any, first: Any) -> Array:
 
 
 def _local(times: Any) -> Any:
-    """Remove the time zone of dates; other times are returned unchanged."""
+    """Remove the time zone from dates; return other times unchanged."""
     return times if getattr(times, "tz", None) is None else times.tz_localize(None)
 
 

@@ -119,7 +119,10 @@ class FittedNetwork:
 
     @cached_property
     def log_density(self) -> float:
-        """Log likelihood of the training targets under the ridge, in the original units."""
+        """Log marginal likelihood of the training targets, in the original units.
+
+        The prior of the weights is the one that corresponds to the ridge.
+        """
         if self.stored_log_density is not None:
             return self.stored_log_density
         return self._in_units(self._need_evidence().log_density)

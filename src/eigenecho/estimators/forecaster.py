@@ -439,9 +439,9 @@ class Forecaster(BaseEstimator):
     def to(self, device: Any) -> Self:
         """Set the default torch device of results, for calls such as ``predict()``.
 
-        ``None`` selects NumPy arrays. ``fit`` selects the device of its tensors. Calls with tensors
-        return tensors on the same device, and calls with arrays return arrays. Forecasts are
-        computed on the host.
+        ``None`` selects NumPy arrays. ``fit`` sets the default to the device of the tensors passed
+        to it. Calls with tensors return tensors on the same device, and calls with arrays return
+        arrays. Forecasts are computed on the host.
         """
         check_is_fitted(self, "fitted_")
         self._device = resolve_device(device)

@@ -528,8 +528,9 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     def to(self, device: Any) -> Self:
         """Set the default torch device of results, for calls such as ``forecast(10)``.
 
-        ``None`` selects NumPy arrays. ``fit`` selects the device of its tensors. Calls with tensors
-        return tensors on the same device, and calls with arrays return arrays.
+        ``None`` selects NumPy arrays. ``fit`` sets the default to the device of the tensors passed
+        to it. Calls with tensors return tensors on the same device, and calls with arrays return
+        arrays.
         """
         check_is_fitted(self)
         self._device = resolve_device(device)
@@ -693,7 +694,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
     @property
     def spectrum_(self) -> Spectrum:
-        """Eigenvalues before the leak."""
+        """Eigenvalues before the leak is applied."""
         return self._checked.spectrum
 
     @property

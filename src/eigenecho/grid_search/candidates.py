@@ -164,9 +164,10 @@ def refined_errors(
 def errors_from_lags(trial: Trial) -> list[Array] | None:
     """Return squared residuals of each held-out block, (C, D_out), from lagged correlations.
 
-    The correlations are computed once for all trials. The cost of each radius, leak, law and seed
-    is then O(N³) for series of any length, because states are computed only for held-out rows. The
-    result is None if states are cheaper, or if correlations are not accurate enough.
+    The correlations are computed once for all trials. Each combination of radius, leak, law and
+    seed then costs O(N³), for series of any length, because states are computed only for held-out
+    rows. The result is None if computing states is cheaper, or if the correlations are not accurate
+    enough.
     """
     problem, fold, ridges = trial.problem, trial.fold, trial.ridges
     steps = sum(stop for _, stop in fold.train)

@@ -82,7 +82,7 @@ def group_combinations(
 ) -> list[Group]:
     """Group combinations that differ only in ``ridge`` and, if possible, ``input_scaling``.
 
-    Without feedback and features, states are linear in the input, so scaling all inputs is
+    Without feedback or features, states are linear in the input, so scaling all inputs is
     equivalent to scaling the states. If scalings or inputs are extreme, W_in is scaled instead.
     ``size`` is the largest absolute input. Groups are in the order of their first members.
     """

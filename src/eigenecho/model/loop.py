@@ -201,7 +201,7 @@ class ClosedLoop:
 
 
 def _transposed(transition: Transition) -> kernels.Form:
-    """Return Wᵀ as a form of the kernels."""
+    """Return Wᵀ as a kernel form."""
     form = transition.form()
     if isinstance(form, kernels.DiagonalForm):
         return form._replace(im=-form.im)

@@ -19,7 +19,7 @@ from eigenecho.types import Count
 @stands_for(Stream)
 @dataclass(frozen=True, eq=False)
 class StoredStream:
-    """Constructor arguments of a ``Stream``, for files."""
+    """Constructor arguments of a ``Stream``, as stored in a file."""
 
     model: LinearModel
     state: State
@@ -39,7 +39,7 @@ class StoredStream:
 @stands_for(Learner)
 @dataclass(frozen=True, eq=False)
 class StoredLearner(StoredStream):
-    """Constructor arguments of a ``Learner``, for files.
+    """Constructor arguments of a ``Learner``, as stored in a file.
 
     If ``neurons`` is True, the penalty uses the basis of the model.
     """

@@ -57,8 +57,9 @@ def cauchy_factor(spectrum: Spectrum, weights: Array) -> Array:
 def _eliminate(modes: Array, n: int, a: Array, first: float, columns: Array) -> tuple[float, int]:
     """Fill columns (k + 1, n + m) until the remainder vanishes; pairs fill two columns.
 
-    The last column is used only for a pair. ``a`` is overwritten by the weights of the remainder.
-    Return the size of the very first column and the number of columns.
+    The last column is used only for a pair. ``a`` is overwritten with the weights of the remainder.
+    Return the size of the first column of the whole elimination (``first``, unless it is 0) and the
+    number of columns filled by this call.
     """
     size, count = modes.size, 0
     gap, other = np.empty(size, np.complex128), np.empty(size, np.complex128)

@@ -4,8 +4,8 @@ Read in this order: ``settings`` → ``problem`` (series, and passes over their 
 (solver and ridge).
 
 - ``structured``: a reservoir that settles within the series is trained from lagged correlations.
-  They do not depend on the reservoir, so ``search`` computes them once. Other reservoirs are run in
-  chunks that fit into the cache.
+  These do not depend on the reservoir, so ``search`` computes them once. Other reservoirs are run
+  in chunks that fit into the cache.
 - ``refine``: weights are corrected with the Cholesky factor of XᵀX and the true residuals of the
   series. Each round reduces the error by a factor that depends on the accuracy of XᵀX. Two or three
   rounds are usual; if the factor exceeds 0.3, ``qr`` is used instead. The effect of a step δ = A⁻¹g
@@ -13,11 +13,12 @@ Read in this order: ``settings`` → ``problem`` (series, and passes over their 
 - ``train``: tries solvers in turn. ``select_ridge`` selects the ridge by marginal likelihood
   ("auto", see ``readout.likelihood``) or by errors on held-out rows.
   ``Evidence`` stores statistics, penalty, ridge and weights, so that training can continue.
-  Outputs that are missing at different rows have different XᵀX, and form groups with one ridge.
+  Outputs that are missing in different rows have different XᵀX, so they form separate groups,
+  which share one ridge.
 - ``update``: new rows are merged. Solving merged normal equations again would lose half of the
   digits, so only the change of the weights is computed. The effect of rounding errors is estimated,
-  with a warning if it is large.
-- ``recursive``: a learner rotates each row into a triangle, in O(N²), without squaring it.
+  and a warning is issued if it is large.
+- ``recursive``: a learner rotates each row into a triangle in O(N²), without forming XᵀX.
 """
 
 from eigenecho.training.problem import (

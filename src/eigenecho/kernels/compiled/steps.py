@@ -143,7 +143,11 @@ def step(form, B, drive, state):
 
 @compiled
 def scan(form, B, drive, state, out, projected):
-    """Write states into ``out``. If the drive is ``projected``, row t of B is a(t) B."""
+    """Write states into ``out``.
+
+    If ``projected``, row t of the argument ``B`` already contains the product a(t) B, and the drive
+    is a column of ones.
+    """
     prev = state
     for t in range(drive.shape[0]):
         advance(form, drive[t, 0], B[t if projected else 0], prev, out[t])

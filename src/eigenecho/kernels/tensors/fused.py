@@ -1,4 +1,4 @@
-"""Triton kernels for the passes of a scan that torch has no operations for.
+"""Triton kernels for the passes of a scan for which torch has no operations.
 
 ``carry`` steps from chunk to chunk. ``write`` runs all chunks in parallel and writes each state
 once, in the Q layout. Each lane has one column. It updates both parts of a pair, the part v that
@@ -42,7 +42,7 @@ A drive with more columns is first projected to all units.
 
 
 def select_chunk_steps(steps: int, N: int, most: int, processors: int) -> int:
-    """Return a number of steps per chunk so that all processors write equally many chunks."""
+    """Return the chunk length, in steps, for which all processors write equally many chunks."""
     work = steps * -(-N // WRITE_COLUMNS)
     each = -(-work // (most * processors))
     return min(most, max(MIN_CHUNK_STEPS, -(-work // (each * processors))))

@@ -1,8 +1,9 @@
 """Modes as complex tensors, powers of λ, and the states between chunks of a series.
 
-    end_c = Σ_k a(cL + k) B λ^(L−1−k),   start_c = start_(c−1) λ^L + end_(c−1)
+    end_q = Σ_k a(qL + k) B λ^(L−1−k),   start_q = start_(q−1) λ^L + end_(q−1)
 
-Here end_c is the state after chunk c if it starts from state zero, and start_c the state before it.
+Here end_q is the state after chunk q of L steps if the chunk starts from state zero, and start_q is
+the state before chunk q.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ def cut(drive: Tensor, L: int) -> Tensor:
 
 
 def ends(b: Tensor, powers: Tensor, chunks: Tensor) -> Tensor:
-    """Return end_c, (…, C, M), for chunks (…, C, L, D) and weights b (D, M)."""
+    """Return end_q, (…, C, M), for C chunks (…, C, L, D) and weights b (D, M)."""
     L = chunks.shape[-2]
     table = torch.view_as_real(powers[:L].flip(0).resolve_conj()).reshape(L, -1)
     transposed = chunks.transpose(-1, -2)  # (…, C, D, L)
@@ -128,7 +129,7 @@ def ends(b: Tensor, powers: Tensor, chunks: Tensor) -> Tensor:
 
 
 def starts(step: Tensor, state: Tensor, ended: Tensor) -> Tensor:
-    """Return start_c, (…, C, M), from end_c (``ended``), the first state, and λ^L (``step``)."""
+    """Return start_q, (…, C, M), from end_q (``ended``), the first state, and λ^L (``step``)."""
     begun = torch.cat([state[..., None, :], ended[..., :-1, :]], dim=-2)
     shift = 1
     while shift < begun.shape[-2]:

@@ -104,10 +104,12 @@ def scan_readout(
 ) -> None:
     """Write r(t) weightsᵀ of series (…, T, D) into ``out`` (…, T, E), by matrix products only.
 
-        y(cL + k) = Re start_c λ^(k+1) c + Σ_(j ≤ k) a(cL + j) h_(k−j),   h_k = Re B λ^k c
+    With chunks of L rows, the number q of a chunk, and the readout weights c of the modes,
 
-    The first term is a product of the states before chunks with powers of λ, the second one a
-    product of the drive with a Toeplitz matrix of the impulse response. States within a chunk are
+        y(qL + k) = Re start_q λ^(k+1) c + Σ_(j ≤ k) a(qL + j) h_(k−j),   h_k = Re B λ^k c
+
+    The first term multiplies the states before each chunk by powers of λ. The second term
+    multiplies the drive by a Toeplitz matrix of the impulse response. States within a chunk are
     not computed.
     """
     B, weights = to_like(B, drive), to_like(weights, drive)
@@ -137,7 +139,7 @@ def scan_readout(
 
 
 def _sum_starts(begun: Tensor, powers: Tensor, c: Tensor) -> Tensor:
-    """Return Re start_c λ^(k+1) c, (…, C, L, E), from start_c (…, C, M) and c (E, M)."""
+    """Return Re start_q λ^(k+1) c, (…, C, L, E), from start_q (…, C, M) and c (E, M)."""
     weights = (powers[:, None] * c).reshape(-1, c.shape[-1])  # (L E, M)
     return _multiply_real(begun, weights).reshape(*begun.shape[:-1], len(powers), len(c))
 
