@@ -7,13 +7,13 @@ their cost (``costs``).
 
 - Modes are independent of each other, so ``compiled.modes`` computes eight steps of a mode (four
   if it sums over modes) before it continues with the next one. States thus stay in registers. Rows
-  of fewer than 256 units are computed in a buffer and copied, because eight short streams are slow
-  to write at the same time.
+  of fewer than 256 units are computed in a buffer and copied, because writing eight short rows at
+  the same time is slow.
 - Each thread writes at least 256 columns. In newly allocated memory, threads would wait for the
   same pages, so each thread writes its own rows instead, after replaying the earlier steps in
   cache.
-- Readouts are summed over tiles of at most 512 units, which are added in order. The tiles are the
-  same for any number of threads.
+- Readouts are computed for tiles of at most 512 units, whose results are added in order. The tiles
+  are the same for any number of threads.
 - Inf times any number is Inf or NaN, so the last row of a scan shows whether any row overflowed.
   Sparse products skip zeros, so every row is checked.
 - Results do not depend on how a series is split: a state or a sum results from the same
@@ -22,7 +22,7 @@ their cost (``costs``).
 - Full fast-math is not used, because overflow checks need NaN and Inf. Sums over modes may be
   reordered. Every compiled function declares its fast-math flags; otherwise, numba would use those
   of the first caller, and results would depend on the order of compilation.
-- Threads live for one call, so that no pool can conflict with a fork.
+- Threads exist only during a call, so that they cannot conflict with a fork.
 """
 
 from eigenecho.kernels.dispatch import (

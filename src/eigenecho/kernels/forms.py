@@ -51,13 +51,14 @@ Form = DiagonalForm | CascadeForm | DenseForm | SparseForm
 
 
 class FeatureForm(NamedTuple):
-    """Features z (M,) of a state r, to which a readout is applied.
+    """Features z (M,) of a state r, which are the inputs of a readout.
 
         z = [s, products, cos(s A + b), tanh(s C + d)],   s = (r[columns] − mean) / scale
 
     ``columns``, ``mean`` and ``scale`` are (n,). Row k of ``products`` (P, 2) contains the indices
-    of two earlier entries of z, whose product is entry n + k. A (n, K) and C (n, L) are
-    ``cos_weights`` and ``tanh_weights``, b (K,) and d (L,) ``cos_offsets`` and ``tanh_offsets``.
+    of two earlier entries of z, whose product is entry n + k. A (n, K) and b (K,) are
+    ``cos_weights`` and ``cos_offsets``; C (n, L) and d (L,) are ``tanh_weights`` and
+    ``tanh_offsets``.
     """
 
     columns: Array
@@ -87,7 +88,7 @@ class CustomForm(NamedTuple):
 
 
 class Readout(NamedTuple):
-    """Readout y(t) = offset + y(t−1) previous + z(t) weightsᵀ of the features z of the states.
+    """Readout y(t) = offset + y(t−1) previous + z(t) weightsᵀ, with the features z of the states.
 
     ``offset`` (D_out,), ``previous`` (D_out, D_out), ``weights`` (D_out, M), one row per output.
     Without ``features``, z = r. ``run_closed_loop`` does not support features.

@@ -51,7 +51,7 @@ def step(form: Form, B: Array, drive: Array, state: Array) -> None:
 
 
 def scan(form: Form, B: Array, drive: Array, state: Array, out: Array, fresh: bool = False) -> None:
-    """Write states r(1) … r(T) into ``out`` (T, N); ``fresh`` memory affects only the speed."""
+    """Write states r(1) … r(T) into ``out`` (T, N); ``fresh`` affects only the speed."""
     for t in range(len(drive)):
         step(form, B, drive[t], state)
         out[t] = state
@@ -161,9 +161,10 @@ def run_readout(
 
 
 def absorb_row(R: Array, Z: Array, keep: float, x: Array, y: Array) -> None:
-    """Compute [R Z] ← the triangle of [keep R, keep Z; x y], for a row x (N',) and y (D_out,).
+    """Replace [R Z] with the triangular factor of [keep R, keep Z; x y].
 
-    ``R`` (N', N') is upper triangular, ``Z`` (N', D_out): with λ = keep²,
+    ``R`` (N', N') is upper triangular, ``Z`` is (N', D_out), ``x`` (N',) and ``y`` (D_out,). With
+    λ = keep²,
     RᵀR ← λ RᵀR + xᵀx and RᵀZ ← λ RᵀZ + xᵀy. ``x`` and ``y`` may be overwritten.
     """
     orthogonal, upper = np.linalg.qr(np.concatenate([keep * R, x[None]]))
@@ -172,7 +173,7 @@ def absorb_row(R: Array, Z: Array, keep: float, x: Array, y: Array) -> None:
 
 
 def back_substitute(R: Array, Z: Array, W: Array) -> None:
-    """Solve R Wᵀ = Z into ``W`` (D_out, N'); zero where the diagonal is zero."""
+    """Write the solution of R Wᵀ = Z into W (D_out, N'), with 0 where the diagonal of R is 0."""
     for i in reversed(range(len(R))):
         difference = Z[i] - W[:, i + 1 :] @ R[i, i + 1 :]
         W[:, i] = difference / R[i, i] if R[i, i] != 0 else 0.0

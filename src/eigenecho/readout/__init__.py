@@ -13,7 +13,7 @@
   directly; otherwise the solution is refined with true residuals (``training.refine``).
 - ``moments`` computes XᵀX without states: r(t) = λ r(t−1) + a(t) B makes Σ r_i r_j a quotient of a
   few sums over time. ``lags`` computes these sums from correlations of the data alone. The
-  denominator is 1 − λ_i λ_j. Modes for which it is below 1e-2 are summed directly.
+  denominator is 1 − λ_i λ_j. Modes for which the denominator is below 1e-2 are summed directly.
 """
 
 from eigenecho.readout.factorised import EPS, Factorisation

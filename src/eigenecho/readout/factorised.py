@@ -1,4 +1,4 @@
-"""Factorisation of the states that all ridges and input scalings share."""
+"""Factorisation of the states, which all ridges and input scalings share."""
 
 from __future__ import annotations
 
@@ -24,21 +24,25 @@ HUGE = 1e300
 
 @dataclass(frozen=True, eq=False)
 class Factorisation:
-    """Factorisation of the states, for solutions at O(N) per ridge α and state scale s.
+    """Factorisation of the states, for solutions in O(N) for each ridge α and state scale s.
 
     Rows consist of a few head columns H (the bias, y(t−1)) and states R. Scaling the inputs scales
-    R by s, which is equivalent to a penalty β = α / s² on v = s w. In the coordinates L v, with
-    R L⁻¹ = U diag(S) Vᵀ, the penalised error of a target z for the best v is
+    R by s. For the weights w of the scaled states, this is equivalent to a penalty β = α / s² on
+    the weights v = s w of R. In the coordinates L v, with R L⁻¹ = U diag(S) Vᵀ, the penalised error
+    of a target z for the best v is
 
         z (I − U f Uᵀ) z,   f = S² / (S² + β)
 
-    so h solves a small system, and L v = V diag(S / (S² + β)) Uᵀ(Y − H h). All formulas use
-    1 − f = β / (S² + β), which avoids cancellation if a head column is nearly equal to a state.
+    so the head weights h solve a small system, and L v = V diag(S / (S² + β)) Uᵀ(Y − H h). All
+    formulas use 1 − f = β / (S² + β), which avoids cancellation if a head column is nearly equal to
+    a state.
 
     In HᵀH, the difference of nearly parallel head columns, such as 1 and a y(t−1) far from 0, would
     be lost to rounding. So if H itself is known, h is the least-squares solution of
 
         [H across U; √(1 − f) UᵀH; √α] h = [Y across U; √(1 − f) UᵀY; 0]
+
+    where "H across U" is the component of H orthogonal to U.
 
     An unpenalised bias is always projected out of the states before they are factorised, so that
     the solution is unique even if α = 0 and the bias is a sum of states.

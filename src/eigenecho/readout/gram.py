@@ -106,9 +106,9 @@ class Gram(Accumulator):
         return R, R @ namespace(R).asarray(weights)
 
     def scatter(self, weights: Array, known: Residuals | None = None) -> Array:
-        """Return EᵀE (D_out, D_out) for ``weights``, from known residuals of other weights.
+        """Return EᵀE (D_out, D_out) for ``weights``, from the ``known`` residuals of other weights.
 
-        A change Δ of the weights changes E to E − X Δ. Without known residuals, EᵀE would be a
+        A change Δ of the weights changes E to E − X Δ. Without ``known``, EᵀE would be a
         difference of large numbers.
         """
         assert known is not None
@@ -138,8 +138,8 @@ def _without_negatives(scatter: Array) -> Array:
 class Remainder(Accumulator):
     """Sums EᵀE (D_out, D_out) and XᵀE (N', D_out) over residuals E = Y − X w of rows.
 
-    They are summed from the residuals themselves. If they were computed from XᵀX and XᵀY, they
-    would be differences of large numbers.
+    The sums are computed from the residuals themselves. Computed from XᵀX and XᵀY, they would be
+    differences of large numbers.
     """
 
     EtE: Array

@@ -1,11 +1,11 @@
-"""Lagged correlations of the data, from which the sums of any reservoir that settles follow.
+"""Lagged correlations of the data, which determine the sums for any reservoir that settles.
 
 With ρ_k = Σ e(t)ᵀ a(t−k), the products of states and side columns are a power series,
 
     Σ e(t)ᵀ r_i(t) = Σ_k ρ_k B_i λ_i^k
 
-which is truncated when |λ|^k is below rounding. Its Horner scheme is the recurrence of the
-reservoir itself, run over the lags from the last to the first.
+which is truncated when |λ|^k is below the rounding error. Its Horner scheme is the recurrence of
+the reservoir itself, run over the lags from the last to the first.
 """
 
 from __future__ import annotations

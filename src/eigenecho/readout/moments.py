@@ -86,7 +86,7 @@ class Moments:
     def gram(self, spectrum: Spectrum, B: Array, outputs: int, gap: float = RESONANT) -> Gram:
         """Return XᵀX and XᵀY over columns [head, states]; the last side columns are targets.
 
-        Products of modes with |1 − λ_i λ_j| < ``gap`` are 0, and must be added by the caller.
+        Products of modes with |1 − λ_i λ_j| < ``gap`` are set to 0; the caller must add them.
         """
         D, E = len(B), len(self.C)
         head, Y = slice(D, E - outputs), slice(E - outputs, E)

@@ -84,7 +84,7 @@ class NormalEquations:
 def factors(A: Array) -> tuple[Array, Array] | None:
     """Factorise matrices A = D L Lᵀ D on a device; return L and the diagonal of D.
 
-    A is overwritten by D⁻¹ A D⁻¹. The result is None if any matrix of a stack is not numerically
+    A is overwritten with D⁻¹ A D⁻¹. The result is None if any matrix of a stack is not numerically
     positive definite.
     """
     xp = namespace(A)

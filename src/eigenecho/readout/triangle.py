@@ -192,7 +192,7 @@ def annihilate(R: Array, Z: Array, A: Array, Y: Array) -> tuple[Array, Array, Ar
 def _annihilate_tensors(R: Any, Z: Any, A: Any, Y: Any) -> tuple[Any, Any, Any]:
     """Reflect rows by one QR factorisation of [R Z; A Y].
 
-    In place of the rest of Y, a triangle with the same product restᵀ rest is returned.
+    Instead of the rest of Y, the function returns a triangle with the same product restᵀ rest.
     """
     xp, size = namespace(A), len(R)
     joined = xp.concatenate([xp.concatenate([R, Z], axis=1), xp.concatenate([A, Y], axis=1)])

@@ -1,16 +1,16 @@
-"""Balancing: states ordered by reachability and observability.
+"""Balancing: new states, ordered by reachability and observability.
 
 With rows X (M, N) of states and an observability factor F F ᵀ = Q, the thin SVD
 
     X F = U Σ Vᵀ,   T = F V Σ^{−1/2} (N, k),   S = Σ^{−1/2} Uᵀ X (k, N),   S T = I
 
 gives new states r T, and S maps them back. State i is equally reachable and observable, to the
-degree σ_i, with σ_1 ≥ σ_2 ≥ …. For a white drive XᵀX = P, and σ are the Hankel singular values; for
-rows of a network they correspond to the P of its own drive.
+degree σ_i, with σ_1 ≥ σ_2 ≥ …. For a white drive, XᵀX is the reachability Gramian P, and the σ_i
+are the Hankel singular values. For the rows of a network, XᵀX is the Gramian of its actual drive.
 
-The first k states form a system of order k. For any X, ΛQΛᵀ + CCᵀ = Q implies that none of its
-eigenvalues is outside the unit circle: in the new states Q is Σ, and the leading block of the
-identity gives Λ_1 Σ_1 Λ_1ᵀ ≤ Σ_1. For a white drive, the error of its gain is at most
+The first k states form a system of order k. For any X, ΛQΛᵀ + CCᵀ = Q implies that no eigenvalue of
+this system is outside the unit circle: in the new states, Q is Σ, and the leading block of the
+equation gives Λ_1 Σ_1 Λ_1ᵀ ≤ Σ_1. For a white drive, the error of its gain is at most
 2 (σ_{k+1} + σ_{k+2} + …) at any frequency.
 """
 
@@ -45,7 +45,7 @@ Rows = Callable[[], Iterable[Array]]
 class BalancedSystem:
     """Balanced form of a system: singular values and maps T (N, k), S (k, N) with S T = I.
 
-    Values below ``floor`` times the largest one are rounding errors.
+    Singular values below ``floor`` times the largest one are treated as rounding errors.
     """
 
     system: System
@@ -89,7 +89,7 @@ class BalancedSystem:
 
 
 def balance(system: System, rows: Rows, floor: float = EPS) -> BalancedSystem:
-    """Return the balanced form of a system for rows of states, in pieces (rows, N).
+    """Return the balanced form of a system, for rows of states in pieces (rows, N).
 
     A single piece is used directly; several pieces are replaced by the triangular factor of their
     observable part.
@@ -118,10 +118,10 @@ def balance(system: System, rows: Rows, floor: float = EPS) -> BalancedSystem:
 
 
 def essential(system: System, floor: float) -> tuple[Array, Array]:
-    """Return maps T (N, k) and S (k, N) to the reachable and observable states, S T = I.
+    """Return maps T (N, k) and S (k, N) to the reachable and observable states, with S T = I.
 
-    These states exceed a fraction ``floor`` of the largest. They are in no particular order, so
-    pivoted elimination is sufficient.
+    The size of these states exceeds a fraction ``floor`` of the largest. They are in no particular
+    order, so pivoted elimination is sufficient.
     """
     reached, observed = system.reachability, system.observability
     Q, R, pivots = _eliminated(reached.T @ observed, floor)
@@ -133,10 +133,10 @@ def essential(system: System, floor: float) -> tuple[Array, Array]:
 
 
 def singular_values(A: Array) -> tuple[Array, Array, Array]:
-    """Return U, σ, Vᵀ of D₁ X D₂, with full relative accuracy for up to ``JACOBI`` columns.
+    """Return the thin SVD U, σ, Vᵀ, with full relative accuracy for up to ``JACOBI`` columns.
 
-    One-sided rotations with pivoting are accurate even if rows and columns decrease fast. With
-    other methods, the errors of small values are relative to the largest value.
+    One-sided rotations with pivoting are accurate even if rows and columns differ greatly in size.
+    With other methods, the errors of small values are relative to the largest value.
     """
     rows, columns = A.shape
     if min(rows, columns) == 0:
@@ -159,7 +159,7 @@ def singular_values(A: Array) -> tuple[Array, Array, Array]:
 def _eliminated(A: Array, floor: float) -> tuple[Array, Array, Array]:
     """Return Q (M, k), R (k, n) and pivots with A[:, pivots] ≈ Q R.
 
-    Rows of R below a fraction ``floor`` of the largest are left out.
+    Rows of R that are smaller than a fraction ``floor`` of the largest row are omitted.
     """
     (packed, tau), R, pivots = qr(A, mode="raw", pivoting=True, check_finite=False)
     sizes = np.abs(np.diag(R))

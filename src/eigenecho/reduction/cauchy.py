@@ -4,13 +4,13 @@ The signals κ_i(k) = λ_i^k a_i, k = 0, 1, …, have the Gramian
 
     P_ij = Σ_k κ_i(k) κ̄_j(k) = a_i ā_j / (1 − λ_i λ̄_j)
 
-whose eigenvalues decrease so fast that most of them are below the rounding errors of its entries.
-But a Cauchy matrix remains a Cauchy matrix after a step of elimination: with pivot p,
+whose eigenvalues decrease so fast that most of them are smaller than the rounding errors of the
+entries P_ij. But a Cauchy matrix remains a Cauchy matrix after a step of elimination: with pivot p,
 
     a_i ← a_i (λ_i − λ_p) / (1 − λ_i λ̄_p)
 
-which is a product of differences of given numbers, so its relative error is small even if it is
-tiny. If the pivot is the largest diagonal entry, F = L D has a well-conditioned L, and the small
+which is a product of differences of given numbers, so its relative error is small even if its value
+is tiny. If the pivot is the largest diagonal entry, F = L D has a well-conditioned L, and the small
 columns of F are as accurate as the large ones. The cost is O(N k) for k columns.
 """
 
@@ -30,11 +30,11 @@ COLUMNS = 64
 
 
 def cauchy_factor(spectrum: Spectrum, weights: Array) -> Array:
-    """Return F (n + m, k) with κ = F E, E orthonormal, for signals κ_i(k) = λ_i^k a_i.
+    """Return F (n + m, k) with κ = F E and orthonormal E, for signals κ_i(t) = λ_i^t a_i.
 
     F has one row for each real mode, then one complex row for each pair. The row of the conjugate
-    mode is its conjugate, because the signals E are real. So F Fᵀ and F Fᴴ are the sums Σ_k κ_i κ_j
-    and Σ_k κ_i κ̄_j. ``weights`` are a (n + m,).
+    mode is its conjugate, because the signals E are real. So F Fᵀ and F Fᴴ are the sums Σ_t κ_i κ_j
+    and Σ_t κ_i κ̄_j. ``weights`` is a (n + m,).
     """
     n = spectrum.real.size
     modes = np.concatenate([spectrum.real, spectrum.pairs]).astype(complex)
@@ -119,7 +119,7 @@ def _make_real(column: Array, partner: Array, d: float, below: complex, e: float
 
 @jit(False)
 def one_minus(x: complex, y: complex) -> tuple[complex, complex]:
-    """Return 1 − x ȳ and 1 − x y, using exact products as sums of two numbers."""
+    """Return 1 − x ȳ and 1 − x y, with exact products, represented as sums of two numbers."""
     re, re_low = _product(x.real, y.real)
     im, im_low = _product(x.imag, y.imag)
     cross, turned = x.real * y.imag, x.imag * y.real

@@ -1,4 +1,4 @@
-"""Networks as linear systems, as in control theory, from the drive to the output.
+"""Networks as linear systems from the drive to the output, as in control theory.
 
     r(t) = r(t−1) Λ + a(t) B,   y(t) = r(t) C,   G(ζ) = B (I − Λ/ζ)⁻¹ C
 
@@ -118,7 +118,7 @@ class System:
 
     @property
     def amplitude(self) -> float:
-        """Sum of the amplitudes of all modes under white noise, the scale of rounding errors."""
+        """Sum of the amplitudes of all modes under white noise: the scale of rounding errors."""
         sizes = np.abs(self.inputs).sum(axis=0) * np.abs(self.outputs).sum(axis=0)
         return float(np.sum(sizes / np.sqrt(1 - np.abs(self.modes) ** 2)))
 

@@ -9,8 +9,9 @@ error is at most the sum of these norms,
 
     ‖X C − Ŝ Ĉ‖ ≤ ‖X (C − T S C)‖ + Σ_j ‖X E Λ_r^j Ĉ‖
 
-in any order of the rows. This is rigorous if X includes all states that precede its rows. States
-that are missing (a warmup, rows left out) are assumed to be similar to the others.
+for any order of the rows. The bound is rigorous if X includes all states that precede its rows.
+States that are missing (from a warmup or from omitted rows) are assumed to be similar to the
+others.
 """
 
 from __future__ import annotations
@@ -56,8 +57,8 @@ def smaller(balanced: BalancedSystem, order: int) -> TruncatedSystem | None:
 
         Λ_r = S Λ T = V Λ̂ V⁻¹,   r̂ = r T V,   Ĉ = V⁻¹ S C
 
-    Return None if it has no usable eigenvectors, or if rounding has moved an eigenvalue to the unit
-    circle. In this case another order is needed.
+    Return None if Λ_r has no usable eigenvectors, or if rounding has moved an eigenvalue to the
+    unit circle. Another order is then required.
     """
     W, _, C = balanced.matrices(order)
     spectrum, basis = eigendecomposition(W)
@@ -111,8 +112,9 @@ def _carried(reduced: TruncatedSystem, R: Array) -> Array:
 def smallest(error: Callable[[int], float], tol: float, expected: Array) -> int | None:
     """Return the smallest order from 1 to k with an error of at most ``tol``, or None.
 
-    ``expected`` (k + 1,) are estimated errors of orders 0 … k. They decrease like the errors, up to
-    a factor that is similar for neighbouring orders, so each trial determines the next.
+    ``expected`` (k + 1,) are estimated errors of orders 0 … k. They are proportional to the errors,
+    with a factor that is similar for neighbouring orders, so the result of each trial determines
+    the next order to try.
     """
     expected, error = np.minimum.accumulate(expected), cache(error)
     low, high, most = 0, 0, len(expected) - 1

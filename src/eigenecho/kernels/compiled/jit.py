@@ -17,7 +17,7 @@ class RebuiltCache(FunctionCache):
     """Numba's cache of one function, which is cleared if its files are damaged."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return compiled code from disk, or None if there is none or it cannot be read."""
+        """Return compiled code from disk, or None if it is missing or cannot be read."""
         try:
             return super().load_overload(sig, target_context)
         except Exception:  # unpickling damaged bytes can raise any error
@@ -26,9 +26,10 @@ class RebuiltCache(FunctionCache):
 
 
 def jit(fastmath: bool | set[str]) -> Callable[[Callable[..., Any]], Any]:
-    """Return a decorator that compiles a function, without the GIL, when it is first called.
+    """Return a decorator that compiles a function when it is first called.
 
-    With ``NUMBA_DISABLE_JIT``, the function remains plain Python.
+    The compiled function releases the GIL. With ``NUMBA_DISABLE_JIT``, the function remains plain
+    Python.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
@@ -51,7 +52,7 @@ def jit(fastmath: bool | set[str]) -> Callable[[Callable[..., Any]], Any]:
 
 @cache
 def _warn_once() -> None:
-    """Warn that compiled code cannot be cached, once in a process."""
+    """Warn once per process that compiled code cannot be cached."""
     warn(
         "Compiled code cannot be cached, because neither the eigenecho package folder nor the user "
         "cache folder is writable. Every new process must compile again, which takes several "

@@ -6,9 +6,9 @@ real and imaginary parts of pairs are separate arrays (*planar*), which the comp
 
 States and outputs result from the same operations in the same order wherever a pass begins, so they
 do not depend on how a series is split. For this reason, the compiler may reorder only sums over
-modes, nothing is contracted, and a pass that extends past the end is computed in full and
-truncated. All functions are in one file because numba's cache does not check other files for
-changes.
+modes, products and sums are not contracted, and a pass that extends past the end is computed in
+full and truncated. All functions are in one file because numba's cache does not check other files
+for changes.
 """
 
 import numpy as np
@@ -55,7 +55,7 @@ def weigh(e, u, h, v):
 
 @compiled
 def to_tuple(x):
-    """Return eight numbers as a tuple. The compiler knows that it does not overlap with arrays."""
+    """Return eight numbers as a tuple, which the compiler knows not to overlap with arrays."""
     return x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]
 
 
@@ -182,7 +182,7 @@ def add_scaled(x, b, row):
 def project(drive, t, count, B, first, rows):
     """Compute rows = a B for ``count`` drive rows from t on, for at least two drive columns.
 
-    Rows are not sliced, because reference counting takes as long as a step of tens of units.
+    Rows are not sliced, because counting references takes as long as a step of tens of units.
     """
     for k in range(count):
         x, y = drive[t + k, 0], drive[t + k, 1]
@@ -196,7 +196,7 @@ def project(drive, t, count, B, first, rows):
 
 @compiled
 def copy(values, row):
-    """Compute row = values."""
+    """Copy the first values into a row."""
     for i in range(row.size):
         row[i] = values[i]
 
@@ -223,7 +223,7 @@ def write_interleaved(s, p, q, row):
 
 @compiled
 def write_pass(form, B, b, c, d, drive, t, count, x, s, p, q, first, rows):
-    """Write one pass from step t on into columns of eight rows, beginning with ``first``.
+    """Write one pass from step t on into eight rows, beginning with column ``first``.
 
     Only ``count`` rows are driven. A single drive column, with weights ``b``, ``c`` and ``d``, is
     added during the pass. Several columns are first projected into the rows. If B is empty, the
@@ -246,7 +246,7 @@ def write_pass(form, B, b, c, d, drive, t, count, x, s, p, q, first, rows):
 
 @compiled
 def scan(form, B, drive, state, first, out):
-    """Write states into the columns of ``out``, beginning with ``first``.
+    """Write states into ``out``, beginning with column ``first``.
 
     If B has no rows, ``out`` already contains a(t) B.
     """
@@ -320,7 +320,7 @@ def sum_reals(real, c, x, w, s):
 
 @summing
 def sum_pairs(re, im, c, d, x, w, z, p, q):
-    """Return Σ (w Re + z Im) after each of four steps of pairs, without storing states."""
+    """Return Σ (w Re r + z Im r) after each of four steps of pairs, without storing states."""
     y0 = y1 = y2 = y3 = re.dtype.type(0)
     x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
     for i in range(re.size):
@@ -385,7 +385,7 @@ def step_and_sum_reals(real, b, x, c, z, w, s):
 
 @summing
 def step_and_sum_pairs(re, im, b, c, x, f, g, z, v, w, p, q):
-    """Return Σ (v Re + w Im) after a step of pairs driven by x (b + ic) + z (f + ig)."""
+    """Return Σ (v Re r + w Im r) after a step of pairs driven by x (b + ic) + z (f + ig)."""
     y = re.dtype.type(0)
     for i in range(re.size):
         r, s = turn(re[i], im[i], p[i], q[i], x * b[i], x * c[i])

@@ -295,7 +295,7 @@ def feed_back(y, mean, scale, output, before):
 
 @compiled
 def stay_within(y, low, high, clip):
-    """Return True if y is within its bounds, or replace it by them if ``clip`` is True."""
+    """Return True if y is within its bounds. If ``clip`` is True, clip y to the bounds first."""
     for e in range(y.size):
         if clip:
             y[e] = min(max(y[e], low[e]), high[e])
@@ -339,7 +339,7 @@ def rotate(cos, sin, keep, row, x):
 
 @compiled
 def absorb_row(R, Z, keep, x, y):
-    """Rotate the row [x y] into keep [R Z] by Givens rotations; overwrite x and y."""
+    """Rotate the row [x y] into the triangle keep [R Z] by Givens rotations; overwrite x and y."""
     for j in range(x.size):
         diagonal = keep * R[j, j]
         length = np.hypot(diagonal, x[j])
@@ -352,7 +352,7 @@ def absorb_row(R, Z, keep, x, y):
 
 @compiled
 def back_substitute(R, Z, W):
-    """Solve R Wᵀ = Z into W (D_out, N'); zero where the diagonal is zero."""
+    """Write the solution of R Wᵀ = Z into W (D_out, N'), with 0 where the diagonal of R is 0."""
     for i in range(len(R) - 1, -1, -1):
         for e in range(len(W)):
             total = Z[i, e]
