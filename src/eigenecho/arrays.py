@@ -6,7 +6,7 @@ works for both types:
 - ``is_host`` is True for NumPy. Work is then split into blocks that fit into the cache and run on
   threads, and LAPACK works in place. Computations on a device are not split.
 - On the devices in ``NO_FLOAT64``, arrays are created in single instead of double precision, and
-  converted to it when they are moved there.
+  arrays that are moved there are converted to single precision.
 
 Public methods are decorated with ``takes_tensors``: they accept tensors and return tensors on the
 same device. A tensor in the memory of the host is read as a NumPy array without a copy, so results
@@ -98,7 +98,7 @@ def resolve_device(device: Any) -> str | None:
     try:
         import torch
     except ImportError as error:
-        raise missing_package("The computation on a device", "torch", "gpu") from error
+        raise missing_package("Computation on a device", "torch", "gpu") from error
     try:
         return str(torch.empty(0, device=device).device)
     except (AssertionError, RuntimeError, TypeError) as error:
@@ -206,8 +206,8 @@ def _check_tensor(tensor: Any, name: str) -> None:
         got, expected = "a tensor that requires grad", "a tensor without gradients"
         raise bad_argument(name, Words(got), expected, f"Use {name}.detach().")
     if tensor.dtype.is_floating_point and tensor.dtype.itemsize < 4:
-        got = f"a tensor of {tensor.dtype} on {tensor.device}"
-        raise bad_argument(name, Words(got), "float32 or float64", f"Use {name}.float().")
+        got = f"a {tensor.dtype} tensor on {tensor.device}"
+        raise bad_argument(name, Words(got), "float32 or float64 numbers", f"Use {name}.float().")
     if tensor.layout is not sys.modules["torch"].strided:
         got = f"a {tensor.layout} tensor"
         raise bad_argument(name, Words(got), "a dense tensor", f"Use {name}.to_dense().")

@@ -36,7 +36,8 @@ class Basis:
         Number of columns that are real eigenvectors.
     block : int
         Number of columns before the eigenvectors, in the basis of a ``Cascade``. They span an
-        invariant subspace of W. The others are eigenvectors up to a component in this subspace.
+        invariant subspace of W. The other columns are eigenvectors up to a component in this
+        subspace.
 
     See Also
     --------
@@ -63,7 +64,9 @@ class Basis:
         Q = np.array(self.Q, dtype=np.float64, order="C")
         left = len(Q) - self.block - self.n_real
         if self.block < 0 or self.n_real < 0 or left < 0 or left % 2:
-            expected = f"numbers of columns that leave an even number of the {len(Q)} columns"
+            expected = (
+                f"numbers of columns such that an even number of the {len(Q)} columns remains"
+            )
             raise bad_argument("n_real, block", (self.n_real, self.block), expected)
         Q.setflags(write=False)
         object.__setattr__(self, "Q", Q)
@@ -79,7 +82,7 @@ class Basis:
         if self.block:
             raise ValueError(
                 "P is undefined, because the matrix of a cascade has no usable eigenvectors in its "
-                f"dense block of {self.block} dimensions. Use Q, which contains the whole basis."
+                f"{self.block}-dimensional dense block. Use Q, which contains the whole basis."
             )
         P = self.Q.astype(np.complex128)
         re, im = self.Q[:, self.n_real :: 2], self.Q[:, self.n_real + 1 :: 2]

@@ -83,7 +83,7 @@ def check_count(
 
 
 def check_memory(needed: float, name: str, value: Any) -> None:
-    """Raise if a number of bytes exceeds the memory of this machine, unless it is unknown."""
+    """Raise if a number of bytes exceeds the memory of this machine, if its size is known."""
     with suppress(AttributeError, ValueError):  # a platform without these names
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         if needed > memory > 0:
@@ -146,7 +146,7 @@ def check_real(A: Any, name: str) -> None:
 
 
 def has_complex(array: Any) -> bool:
-    """Return True if an array contains complex numbers, also as elements of an object array.
+    """Return True if an array contains complex numbers, even as elements of an object array.
 
     If NumPy casts such objects to floats, it drops their imaginary parts with only a warning.
     """

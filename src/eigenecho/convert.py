@@ -122,7 +122,7 @@ def diagonalize(
         warn(
             f"The {certificate.form} form of this network is not accurate: cond(Q) is "
             f"{certificate.condition:.1e}, and the outputs on the probe series differ by "
-            f"{certificate.difference:.1e} of the largest output. Use form='auto'.",
+            f"{certificate.difference:.1e} times the largest output. Use form='auto'.",
             IllConditionedWarning,
         )
     return replace(converted, certificate=certificate)
@@ -166,7 +166,9 @@ class _Coordinates(NamedTuple):
         """Return the readout weights, and True if their first row is for the constant."""
         if W_out is None:
             if self.previous or readout_bias:
-                raise bad_argument("W_out", None, "readout weights")
+                raise bad_argument(
+                    "W_out", None, "readout weights for readout_bias or output_to_readout"
+                )
             return np.eye(self.N + self.extra), False
         W_out = as_double(W_out, "W_out")
         W_out = W_out.reshape(-1, 1) if W_out.ndim < 2 else W_out
@@ -174,7 +176,7 @@ class _Coordinates(NamedTuple):
         plain = self.N + self.extra + W_out.shape[1] * self.previous
         readout_bias = len(W_out) == plain + 1 if readout_bias is None else bool(readout_bias)
         if len(W_out) != plain + readout_bias:
-            expected = f"{plain + readout_bias} {self.describe_readout(readout_bias)}"
+            expected = f"{plain + readout_bias} rows: {self.describe_readout(readout_bias)}"
             remedy = "Set readout_bias, output_to_readout and input_to_readout."
             raise bad_argument("W_out", Words(f"shape {W_out.shape}"), expected, remedy)
         return W_out, readout_bias
@@ -208,5 +210,5 @@ def _rates(lr: Any, N: int) -> Array:
     rates = np.asarray(lr, dtype=np.float64)
     shape_fits = isinstance(lr, Real) or rates.shape == (N,)
     if not shape_fits or not np.all((rates > 0) & (rates <= 1)):
-        raise bad_argument("lr", lr, f"a number in (0, 1], or one for each of {N} units")
+        raise bad_argument("lr", lr, f"a number in (0, 1], or an array ({N},) of such numbers")
     return np.broadcast_to(rates, (N,))

@@ -191,6 +191,11 @@ def bad_argument(name: str, got: Any, expected: str, remedy: str = "") -> ValueE
     return ValueError(_invalid(name, got, expected, remedy))
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, such as "1 column" or "2 columns"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def place(row: int | None = None, column: Any = None, series: int | None = None) -> str:
     """Return a position as text, such as "in row 3, column 'a' of series 1"."""
     parts = [] if row is None else [f"row {row}"]
@@ -231,7 +236,7 @@ def not_numbers(
 def other_columns(name: str, got: Sequence[Any], known: Sequence[Any]) -> ValueError:
     """Return the error for columns that differ from those in ``fit``.
 
-    The message starts like the message of scikit-learn.
+    The message starts like that of scikit-learn.
     """
     what = "output names" if name in ("y", "y_previous", "target") else "feature names"
     return ValueError(
@@ -269,8 +274,8 @@ def out_of_range(series: Any, step: int) -> UnstableError:
     """Return the error for forecasts that overflow at some step."""
     of = "" if series is None else f" of series {series!r}"
     return UnstableError(
-        f"The forecasts{of} overflow {step + 1} steps ahead. Use a shorter horizon, and check the "
-        "last rows for outliers."
+        f"The forecasts{of} overflow {counted(step + 1, 'step')} ahead. Use a shorter horizon, and "
+        "check the last rows for outliers."
     )
 
 

@@ -105,7 +105,7 @@ class Features:
 
 
 def polynomial(degree: int) -> Features:
-    """Return the features that are all products of 2 to ``degree`` states.
+    """Return polynomial features: all products of 2 to ``degree`` states.
 
     Closed loops with polynomials may diverge, because the products are unbounded.
 
@@ -217,8 +217,8 @@ def joined(*features: Any) -> Features:
 def custom(function: Callable[[Array], Array], size: int) -> Features:
     """Return features computed by a Python function.
 
-    Closed loops and streams call the function at every step, so that they are much slower than
-    with other features. Networks with custom features cannot be saved.
+    Closed loops and streams call the function at every step, so they are much slower than with
+    other features. Networks with custom features cannot be saved.
 
     Parameters
     ----------
@@ -253,7 +253,10 @@ def resolve(value: Any) -> Features | None:
         return polynomial(DEGREES[value])
     if callable(value) and hasattr(value, "size"):
         return custom(value, value.size)
-    expected = "None, 'quadratic', 'cubic', eigenecho.features, or a callable with a size"
+    expected = (
+        "None, 'quadratic', 'cubic', features from eigenecho.features, or a callable with an "
+        "attribute 'size'"
+    )
     remedy = "Wrap a function with eigenecho.features.custom(function, size)."
     raise bad_argument("features", value, expected, remedy if callable(value) else "")
 
@@ -288,11 +291,12 @@ def _random(kind: str, count: int, scale: float, seed: int | None) -> Features:
 def _products(n: int, degree: int) -> Array:
     """Return the indices (P, 2) of the two factors of each product in [s, products].
 
-    A product of k states is a product of k − 1 states times a state not before its last factor.
+    Each product of k states is a product of k − 1 states, multiplied by a state whose index is at
+    least that of the last factor.
     """
     size = comb(n + degree, degree) - n - 1
     if size > MOST:
-        got = Words(f"degree {degree} of {n} states, {size} products")
+        got = Words(f"degree {degree} for {n} states, which gives {size} products")
         raise bad_argument("features", got, f"at most {MOST} products")
     pairs: list[tuple[int, int]] = []
     level = [(i, i) for i in range(n)]  # entries, and the last state in each

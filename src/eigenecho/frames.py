@@ -150,7 +150,7 @@ def to_narwhals(value: Any, name: str) -> Any:
     if isinstance(frame, nw.LazyFrame):
         raise bad_argument(name, got, "a frame with data", "Call collect() first.")
     if not isinstance(frame, nw.DataFrame):
-        expected = "an array, a DataFrame of pandas or polars, or a Table of PyArrow"
+        expected = "an array, a pandas or polars DataFrame, or a PyArrow Table"
         raise bad_argument(name, got, expected)
     return frame
 

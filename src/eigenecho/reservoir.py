@@ -286,13 +286,13 @@ class Recipe:
 
     @property
     def matrix_key(self) -> tuple[Any, ...]:
-        """Cache key of the matrix for one seed. A given matrix is identified by the object."""
+        """Cache key of the matrix for one seed; a given matrix is compared by identity."""
         if self.is_drawn:
             return self.units, self.rc_connectivity
         return (IdentityKey(self.spectrum),)
 
     def scale(self, radius: float) -> float:
-        """Return the factor that scales a matrix of this radius to ``sr``, or 1 if it was given."""
+        """Return the factor that scales a matrix of this radius to ``sr``; 1 for a given matrix."""
         if not self.is_drawn:
             return 1.0
         if radius > 0:
@@ -348,7 +348,9 @@ class Recipe:
             return draw_law(sample, self.units, rng.spectrum, self.sr)
         except TypeError as error:
             expected = "a callable law(n, sr=, seed=) that returns a Spectrum"
-            raise bad_argument("spectrum", sample, expected, f"It raised: {error}.") from error
+            raise bad_argument(
+                "spectrum", sample, expected, f"Calling the given law raised: {error}."
+            ) from error
 
 
 class IdentityKey:
@@ -365,7 +367,7 @@ class IdentityKey:
 
 
 class Streams(NamedTuple):
-    """Independent generators, so that a change of one part does not affect the others."""
+    """Independent generators of all parts, so that changing one part does not affect the others."""
 
     spectrum: np.random.Generator
     eigenvectors: np.random.Generator
@@ -393,7 +395,7 @@ class Cache:
         return self._values[key]
 
     def of_seed(self, seed: Seed) -> Cache:
-        """Return the cache that all draws with an int seed share; for other seeds, a new cache."""
+        """Return the cache shared by all draws with this int seed; for other seeds, a new cache."""
         if not isinstance(seed, (int, np.integer)):
             return Cache()
         return self.once(("seed", int(seed)), Cache)
@@ -401,7 +403,7 @@ class Cache:
 
 @dataclass(frozen=True, eq=False)
 class DrawnReservoir:
-    """Reservoir with its basis, if it has one, and its spectrum before the leak."""
+    """Reservoir with its basis, if it has one, and its spectrum before the leak is applied."""
 
     reservoir: Reservoir
     basis: Basis | None
@@ -466,7 +468,7 @@ def per_feature(scaling: Any, D_in: int) -> Array:
     factors = np.asarray(scaling)
     fits = factors.dtype.kind in "fiu" and factors.shape in ((), (D_in,))
     if not fits or not np.all(np.isfinite(factors)):
-        expected = f"a finite number, or one for each of {D_in} features"
+        expected = f"a finite number, or an array ({D_in},) of finite numbers"
         raise bad_argument("input_scaling", scaling, expected)
     return np.broadcast_to(factors.astype(np.float64), (D_in,))
 
@@ -474,7 +476,7 @@ def per_feature(scaling: Any, D_in: int) -> Array:
 def _transition(
     recipe: Recipe, rng: Streams, cache: Cache
 ) -> tuple[Transition, Basis | None, Spectrum | None]:
-    """Return the transition before the leak, and its basis and eigenvalues, if they are known."""
+    """Return the transition without the leak, and its basis and eigenvalues, if they are known."""
     source = recipe.source(rng, cache)
     if isinstance(source, Spectrum):
         if recipe.basis == "eigen" and not recipe.eigenvectors:

@@ -35,8 +35,8 @@ class Scaling:
         for name in ("mean", "scale"):  # compiled code supports no other dtype
             object.__setattr__(self, name, np.asarray(getattr(self, name), np.float64))
         if self.mean.ndim != 1 or self.mean.shape != self.scale.shape:
-            got = Words(f"shapes {self.mean.shape}, {self.scale.shape}")
-            raise bad_argument("mean, scale", got, "one number for each column")
+            got = Words(f"shapes {self.mean.shape} and {self.scale.shape}")
+            raise bad_argument("mean and scale", got, "one number for each column")
         if not np.all(self.scale > 0):
             raise bad_argument("scale", self.scale, "numbers > 0")
 

@@ -34,7 +34,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_ori
 import numpy as np
 
 from eigenecho.checks import check_known, check_real
-from eigenecho.errors import Words, bad_argument
+from eigenecho.errors import Words, bad_argument, counted
 from eigenecho.types import Array
 
 Arrays = dict[str, Array]
@@ -206,7 +206,7 @@ def _unpack(hint: Any, plain: Any, name: str, count: int | None, arrays: Arrays)
         plain, items = _entries(plain, ("count", "of"), name).values()
     listed = [plain] if count is None else plain
     if not isinstance(listed, list) or len(listed) != (1 if count is None else count):
-        raise bad_argument(name, plain, f"{count} values")
+        raise bad_argument(name, plain, counted(count or 1, "value"))
     kind, rules = (of, marks) if form == "plain" else (int, ("≥ 0",))
     checked = [
         None if value is None and optional else _checked(value, kind, rules, name)
@@ -263,13 +263,13 @@ def _take(arrays: Arrays, name: str, rows: int, marks: tuple[str, ...]) -> Array
     array = arrays.pop(name)
     check_real(array, name)
     if not array.ndim or len(array) != rows:
-        raise bad_argument(name, Words(f"shape {array.shape}"), f"{rows} rows")
+        raise bad_argument(name, Words(f"shape {array.shape}"), counted(rows, "row"))
     _check_numbers(array, marks, name)
     if "complex" not in marks:
         return array
     if array.dtype != np.float64 or array.ndim < 2 or array.shape[-1] != 2:
         expected = "pairs of float64 numbers, the real and imaginary parts"
-        raise bad_argument(name, Words(f"{array.dtype} {array.shape}"), expected)
+        raise bad_argument(name, Words(f"a {array.dtype} array of shape {array.shape}"), expected)
     return array.view(np.complex128)[..., 0]
 
 
@@ -335,7 +335,9 @@ def to_label(label: Any, name: str = "series") -> Any:
     if isinstance(label, str) and not label.startswith(ODD):
         return label
     expected = "a label that can be stored: text, a number or a date"
-    raise bad_argument(name, Words(repr(label)), expected, "Rename or replace it before fitting.")
+    raise bad_argument(
+        name, Words(repr(label)), expected, "Rename or replace the label before fitting."
+    )
 
 
 def from_label(plain: Any) -> Any:

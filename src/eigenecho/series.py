@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike
 
 from eigenecho.arrays import is_on_device, namespace, to_host
 from eigenecho.checks import as_array, has_complex
-from eigenecho.errors import FILL, Words, bad_argument, not_finite, not_numbers, place
+from eigenecho.errors import FILL, Words, bad_argument, counted, not_finite, not_numbers, place
 from eigenecho.frames import to_pandas
 from eigenecho.types import Array
 
@@ -125,7 +125,7 @@ def as_series(
 def as_stack(X: Any, name: str, D: int | None, dtype: DTypeLike) -> Array:
     """Return a stack of tensors (series, T, D) on a device, after checking all series at once."""
     if D is not None and X.shape[-1] != D:
-        raise bad_argument(name, Words(f"shape {tuple(X.shape)}"), f"{D} columns")
+        raise bad_argument(name, Words(f"shape {tuple(X.shape)}"), counted(D, "column"))
     check_not_empty(range(len(X)), name)
     as_table(X[0], name, 0)
     whole = namespace(X).ascontiguousarray(X, dtype)
@@ -170,7 +170,7 @@ def as_rows(
     check_dense(x, name)
     table = as_table(x, name, series)
     if D is not None and table.shape[1] != D:
-        raise bad_argument(name, Words(f"shape {tuple(table.shape)}"), f"{D} columns")
+        raise bad_argument(name, Words(f"shape {tuple(table.shape)}"), counted(D, "column"))
     if is_on_device(table):
         rows = namespace(table).ascontiguousarray(table, dtype)
     else:
@@ -191,7 +191,7 @@ def as_table(x: Any, name: str, series: int | None = None) -> Any:
         raise _shape_error(x, name, tuple(table.shape), series)
     if is_on_device(table):
         if table.is_complex():
-            raise not_numbers(name, f"tensor of {table.dtype}")
+            raise not_numbers(name, f"a {table.dtype} tensor")
         return table
     _check_columns(table, name, series)
     return table

@@ -27,7 +27,7 @@ PositiveInt = Annotated[int, "> 0"]
 
 
 class Forecast(NamedTuple):
-    """A forecast and the bounds of its prediction interval, three arrays of the same shape.
+    """Forecast and bounds of its prediction interval, as three arrays of the same shape.
 
     See Also
     --------

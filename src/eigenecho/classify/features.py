@@ -66,7 +66,7 @@ class PooledModes:
             got = Words(f"shape {self.thresholds.shape}")
             raise bad_argument("thresholds", got, f"shape (2·phases, J, {2 * modes})")
         if np.abs(self.mixes).max() > 1:
-            raise bad_argument("mixes", Words("weights above 1"), "weights from -1 to 1")
+            raise bad_argument("mixes", Words("weights outside [-1, 1]"), "weights from -1 to 1")
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -45,7 +45,7 @@ class ModeGrid:
         tau, frequencies = self.time_constants, self.frequencies
         if tau.ndim != 1 or frequencies.ndim != 2 or len(frequencies) != len(tau) or not self.size:
             got = Words(f"shapes {tau.shape} and {frequencies.shape}")
-            raise bad_argument("time_constants, frequencies", got, "shapes (A,) and (A, B)")
+            raise bad_argument("time_constants and frequencies", got, "shapes (A,) and (A, B)")
         if tau.min() < SHORTEST or tau.max() > MOST_STEPS or frequencies.max() > HIGHEST:
             got = Words("numbers out of range")
             bounds = f"{SHORTEST:g} to {MOST_STEPS:g} steps, and at most {HIGHEST} cycles per step"

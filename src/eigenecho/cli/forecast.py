@@ -114,7 +114,9 @@ def forecast(
         raise terminal.fail(error) from None
     except ImportError as error:
         remedy = "Install the missing package with: pip install 'eigenecho[cli]'."
-        raise terminal.fail(f"{error}. {remedy}") from None
+        raise terminal.fail(
+            error if "pip install" in str(error) else f"{error}. {remedy}"
+        ) from None
     except KeyboardInterrupt:
         raise terminal.fail("Interrupted. No report was written.", 130) from None
     terminal.say(console, f"\n{result.backtest}\n")
@@ -129,7 +131,10 @@ def forecast(
 def _read_seasons(text: str) -> list[Any] | None:
     """Return the numbers of the option --season, or None for the default."""
     if not re.fullmatch(r"(\d+(\.\d+)?(,\d+(\.\d+)?)*)?", text):
-        raise ValueError(f"Invalid --season {text!r}: expected numbers of rows, such as 24,168.")
+        raise ValueError(
+            f"Invalid --season {text!r}: expected numbers of rows, separated by commas, "
+            "such as '24,168' for 24 and 168 rows."
+        )
     return [float(part) if "." in part else int(part) for part in text.split(",")] if text else None
 
 
@@ -143,13 +148,15 @@ def _output_files(data: Path, out: list[Path], save: Path | None, force: bool) -
             endings = " or ".join(KINDS[kind][0] for kind in sorted(kinds))
             raise ValueError(f"Invalid output file {path}: expected a name that ends in {endings}.")
         if kind[0] in files:
-            raise ValueError(f"Invalid --out: expected at most one {kind[0]}.")
+            raise ValueError(
+                f"Invalid --out: expected at most one {' or '.join(KINDS[kind[0]])} file."
+            )
         files[kind[0]] = path
     if "table" not in files:
         files["table"] = files["page"].with_name(f"{files['page'].stem}-predictions.csv")
     is_parquet = files["table"].suffix.lower() in PARQUET
     if is_parquet and not (find_spec("pyarrow") or find_spec("fastparquet")):
-        raise ValueError(f"--out {files['table']} {NEEDS_PYARROW}")
+        raise ValueError(f"{files['table']} {NEEDS_PYARROW}")
     for path in files.values():
         terminal.make_writable(path.parent)
         terminal.check_target(path, data, force)

@@ -14,6 +14,7 @@ from eigenecho import pages
 from eigenecho.cli.verdict import MARGIN, MARKS, verdicts
 from eigenecho.data.read_file import PARQUET
 from eigenecho.data.read_table import TableSeries, as_text
+from eigenecho.errors import counted
 from eigenecho.estimators.forecaster import Forecaster
 from eigenecho.forecasting.backtest import Backtest, forecast_ahead
 from eigenecho.forecasting.report import constructor_call, contents
@@ -57,8 +58,8 @@ def forecast_table(
     count = blocks_of(series.rows, horizon, blocks)
     if series.inputs and series.ahead < horizon:
         raise ValueError(
-            f"--inputs {','.join(series.inputs)} requires {horizon} future rows, but the table has "
-            f"{series.ahead}. Append rows in which these columns have values and "
+            f"--inputs {','.join(series.inputs)} requires {counted(horizon, 'future row')}, but the table "
+            f"has {series.ahead}. Append rows in which these columns have values and "
             f"{series.targets[0]!r} is empty, or use a shorter --horizon."
         )
     progress("backtest", 0, count)
@@ -100,8 +101,8 @@ def blocks_of(rows: int, horizon: int, requested: int | None = None) -> int:
         return max(1, min(usual, rows // (3 * horizon), most, (rows - fewest(horizon)) // horizon))
     if requested > most:
         raise ValueError(
-            f"Invalid --blocks {requested}: at most {most} blocks of {horizon} rows fit into the "
-            f"second half of the {rows} rows. Use --blocks {most} or a shorter --horizon."
+            f"Invalid --blocks {requested}: the second half of the {rows} rows has space for at "
+            f"most {counted(most, 'block')} of {counted(horizon, 'row')}. Use --blocks {most} or a shorter --horizon."
         )
     return requested
 

@@ -102,7 +102,7 @@ def connect(scheduler: str | None) -> AbstractContextManager[Any]:
 
         return Client(scheduler, timeout=10, set_as_default=False)
     except (ImportError, OSError, ValueError) as error:
-        raise CellError(f"Cannot connect to the scheduler at {scheduler}: {error}") from None
+        raise CellError(f"Cannot connect to the scheduler at {scheduler}: {error}.") from None
 
 
 def experiment_table() -> Table:

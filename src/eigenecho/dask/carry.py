@@ -1,8 +1,8 @@
 """States at the start of shards that are not the first shard of their series.
 
 If a reservoir settles within K steps, its state depends only on the last K rows. In ``fit``, each
-shard first processes these rows, its halo, unless the halos have more rows than the shards.
-Otherwise, and in ``predict``, states are carried from shard to shard. The states of a diagonal
+shard first processes these rows, its halo, unless all halos together have more rows than the data.
+In that case, and in ``predict``, states are carried from shard to shard. The states of a diagonal
 reservoir depend linearly on the initial state, so its shards run in parallel from zero, and
 
     r_{i+1} = λ^{T_i} r_i + e_i,   where e_i is the final state of shard i after a start from zero.
@@ -31,7 +31,7 @@ from eigenecho.types import Array
 def halo_length(reservoir: Reservoir, shards: Sequence[Shard]) -> int | None:
     """Return the number of rows of a halo, or None if states are carried instead of using halos.
 
-    States are carried if the halos would have more rows than the series.
+    States are carried if all halos together would have more rows than the data.
     """
     steps = settling_steps(reservoir.form)
     cuts = sum(shard.continues for shard in shards)

@@ -36,7 +36,7 @@ def fit(
     Parameters
     ----------
     estimator : LinearESN or Forecaster
-        It is fitted in place, and unchanged if the fit fails.
+        Estimator that is fitted in place. It is unchanged if the fit fails.
     X, y : for a LinearESN
         One series is a dask array (T, D) that is chunked along time. Several series are a list of
         such arrays, an array (series, T, D), or a list of delayed arrays, each of which is read by
@@ -79,12 +79,12 @@ def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: StageRepor
     settings = Settings.of(esn.get_params(deep=False))
     if settings.has_features or settings.ridge == "loop":
         got = "features or a delay line" if settings.has_features else "ridge='loop'"
-        remedy = "Fit it without a cluster: LinearESN.fit."
+        remedy = "Use LinearESN.fit instead, without a cluster."
         raise bad_argument("estimator", esn, f"a network without {got}", remedy)
     if y is None:
-        raise bad_argument("y", None, "targets, such as fit(esn, X[:-1], X[1:])")
+        raise bad_argument("y", None, "targets, as in fit(esn, X[:-1], X[1:])")
     if X is None and not esn.feedback:
-        remedy = "A generator without input needs feedback=True."
+        remedy = "A model without inputs requires feedback=True."
         raise bad_argument("X", None, "an input series", remedy)
     shards = split_series(X, y)
     cluster = Cluster.of(client, report)

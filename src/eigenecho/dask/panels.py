@@ -10,7 +10,7 @@ from eigenecho.dask.cluster import Cluster
 from eigenecho.errors import Words, bad_argument
 from eigenecho.estimators import Forecaster
 
-PARTITIONS = "a long frame of dask.dataframe, or a list of delayed pandas frames"
+PARTITIONS = "a long dask DataFrame, or a list of delayed pandas DataFrames"
 
 
 def fit_panel(forecaster: Forecaster, X: Any, y: Any, cluster: Cluster) -> None:

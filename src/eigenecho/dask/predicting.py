@@ -72,8 +72,8 @@ def _predict_network(model: LinearModel, X: Any, y_previous: Any, flat: bool) ->
         if shard.columns is None:
             raise bad_argument("X", Words("a list of delayed series"), "dask arrays")
         if shard.columns != columns:
-            have = f"X and y_previous have {shard.columns} columns"
-            raise ValueError(f"{have}, but the network expects {columns}.")
+            message = "X and y_previous have {} and {} columns, but the network expects {} and {}."
+            raise ValueError(message.format(*shard.columns, *columns))
     cluster, reservoir = Cluster(None), model.reservoir
     network = cluster.value("network", replace(model, basis=None, certificate=None))
     closed = model.closed and y_previous is None

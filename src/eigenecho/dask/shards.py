@@ -25,7 +25,7 @@ from eigenecho.series import as_table
 from eigenecho.training import check_same_length
 from eigenecho.types import Array
 
-SOURCES = "a dask array (T, D) chunked along time, a list of them, or a list of delayed series"
+SOURCES = "a dask array (T, D) chunked along time, or a list of such arrays or of delayed series"
 
 
 class BlockRecipe:
@@ -53,7 +53,7 @@ class BlockRecipe:
 class Shard:
     """Rows ``first`` to ``first + count`` of the series with number ``series``.
 
-    ``source`` gives the inputs and targets of these rows: it is a `BlockRecipe`, or a pair of
+    ``source`` provides the inputs and targets of these rows: it is a `BlockRecipe`, or a pair of
     delayed blocks, which Dask computes if the shard is passed to a task. A missing block is None.
     The ``count`` of a delayed series is 0 until a worker has read it. ``columns`` are the numbers
     of columns (D_in, D_out) of dask arrays, or None for delayed series. ``name`` is used in error
@@ -146,7 +146,7 @@ def _split_arrays(u: Any, y: Any, y_name: str, number: int, which: str) -> list[
     each = zip(_block_sources(u, y), itertools.accumulate(counts, initial=0), counts, strict=False)
     shards = [Shard(source, number, first, n, (D_in, D_out)) for source, first, n in each if n]
     if not shards:
-        raise ValueError(f"X has no rows{which}: expected at least one in each series.")
+        raise ValueError(f"X{which} has no rows: expected at least one row in each series.")
     return shards
 
 
@@ -155,13 +155,13 @@ def _check_array(array: Any, name: str, which: str) -> None:
     if not isinstance(array, da.Array):
         raise bad_argument(name, Words(f"an object of type {type(array).__name__}"), SOURCES)
     if array.ndim != 2 and (name == "X" or array.ndim != 1):
-        raise bad_argument(name, Words(f"shape {array.shape}{which}"), "shape (T, D)")
+        raise bad_argument(f"{name}{which}", Words(f"shape {array.shape}"), "shape (T, D)")
     if any(math.isnan(size) for size in array.shape):
         remedy = f"Use {name}.compute_chunk_sizes()."
-        raise ValueError(f"{name} has chunks of unknown size{which}. {remedy}")
+        raise ValueError(f"{name}{which} has chunks of unknown size. {remedy}")
     if array.ndim == 2 and array.numblocks[1] > 1:
         remedy = f"Use {name}.rechunk({{1: -1}})."
-        raise ValueError(f"{name} is chunked along its columns{which}. {remedy}")
+        raise ValueError(f"{name}{which} is chunked along its columns. {remedy}")
 
 
 def _block_sources(u: Any, y: Any) -> list[Any]:
@@ -195,9 +195,9 @@ class ShardSummary:
 
     ``columns`` is (D_in, D_out), and ``flat`` is True for targets of shape (rows,). ``head``
     contains the inputs and targets of the first rows of the first series, and ``tail`` those of the
-    last rows of the shard. ``spreads`` are the spreads of inputs and targets. ``observed`` (D_out,)
-    is the number of targets after the warmup that are not NaN, and ``same_gaps`` is True if all
-    columns have NaN in the same rows.
+    last rows of the shard. ``spreads`` are the means and standard deviations of inputs and targets.
+    ``observed`` (D_out,) is the number of targets after the warmup that are not NaN, and
+    ``same_gaps`` is True if all columns have NaN in the same rows.
     """
 
     rows: int
@@ -215,7 +215,8 @@ def validate_shards(
 ) -> list[ShardSummary]:
     """Return a summary of each shard, or raise if numbers or shapes are invalid.
 
-    ``gaps`` allows NaN in targets, and ``tail`` is the number of last rows to return.
+    If ``gaps`` is True, targets may be NaN. ``tail`` is the number of rows at the end of each shard
+    to include in the summary.
     """
     options = dtype, gaps, warmup, tail
     tasks = [cluster.task("validate", _summarize, shard, *options) for shard in shards]
@@ -223,8 +224,8 @@ def validate_shards(
     columns = summaries[0].columns
     for shard, summary in zip(shards, summaries, strict=True):
         if summary.columns != columns:
-            where = f"in series {shard.series}, but {columns} in series 0"
-            raise ValueError(f"X and y have {summary.columns} columns {where}.")
+            message = "X and y have {} and {} columns in series {}, but {} and {} in series 0."
+            raise ValueError(message.format(*summary.columns, shard.series, *columns))
     if not np.all(sum(summary.observed for summary in summaries)):
         raise ValueError("A column of y contains only NaN after the warmup.")
     if not all(summary.same_gaps for summary in summaries):
@@ -238,7 +239,7 @@ def _summarize(shard: Shard, dtype: Any, gaps: bool, warmup: int, tail: int) -> 
     u, y = shard.as_tables(parts, dtype)
     check_same_length(len(u), len(y), f" of {shard.name}")
     if not len(y):
-        raise ValueError(f"X has no rows in {shard.name}: expected at least one in each series.")
+        raise ValueError(f"X has no rows in {shard.name}: expected at least one row.")
     shard.check_finite(u, "X")
     shard.check_finite(y, "y", gaps=gaps)
     observed: Array | int = 1

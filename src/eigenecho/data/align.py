@@ -11,7 +11,7 @@ import numpy as np
 from eigenecho.data import clock as clocks
 from eigenecho.data.clock import Clock, as_numbers, is_date, is_period, joined, positions, shown
 from eigenecho.data.read import Table, in_series
-from eigenecho.errors import Words, bad_argument, unknown_name
+from eigenecho.errors import Words, bad_argument, counted, unknown_name
 from eigenecho.types import Array
 
 RESAMPLE = "Resample the data to a regular step, or pass arrays, whose rows are consecutive steps."
@@ -165,7 +165,7 @@ class Columns:
         in_past, in_known = _find_labels("past", past, own), _find_labels("known", known, own)
         listed = in_past + in_known
         if len(set(listed)) < len(listed):
-            raise bad_argument("past", past, "each column to be listed once, in past or in known")
+            raise bad_argument("past", past, "each column to be listed only once, in past or known")
         for label in labels if in_known else ():
             if label not in listed:
                 expected = f"every column of X to be listed in known or past, but {label!r} is not"
@@ -237,7 +237,9 @@ def _find_labels(argument: str, value: Any, own: Mapping[Any, list[Hashable]]) -
     """Return the labels of the columns that an argument lists by name or number."""
     items = as_labels(value)
     if items and not own:
-        raise bad_argument(argument, value, "no columns without X", "Pass the columns as X.")
+        raise bad_argument(
+            argument, value, "no column names if X is not given", "Pass the columns as X."
+        )
     for label in items:
         if not isinstance(label, Hashable) or isinstance(label, (bool, np.bool_, float)):
             raise bad_argument(argument, value, "column names of X, or column numbers of an array")
@@ -296,7 +298,7 @@ class Drivers:
         table, exists = (x[:horizon] for x in self._on_grid(series, times[:1], clock, horizon))
         if not exists.all():
             got = f"no row at {shown(times[int(np.argmin(exists)) :])}{self._of(series)}"
-            wanted = f"{horizon} rows from {shown(times)} to {shown(times[-1:])}"
+            wanted = f"{counted(horizon, 'row')} from {shown(times)} to {shown(times[-1:])}"
             raise bad_argument(self.name, Words(got), wanted)
         self.columns.check_complete(table, self.name, times, self._of(series))
         return table
@@ -318,7 +320,7 @@ class Drivers:
         at = positions(times, clock.step, first)
         if (at < 0).any():
             got = Words(f"a row at {shown(times[int(np.argmax(at < 0)) :])}{self._of(series)}")
-            wanted = f"rows on the time grid of y: steps of {clock.words} from {shown(first)}"
+            wanted = f"rows on the time grid of y, with steps of {clock.words} from {shown(first)}"
             raise bad_argument(self.name, got, wanted)
         size = max(rows, int(at.max(initial=-1)) + 1)
         columns = [table.labels.index(label) for label in self.columns.labels]
@@ -381,7 +383,7 @@ def detect_step(times: Any, name: str, label: Any = None) -> Any:
     if len(times) == 1:
         if is_date(times):
             got = Words(f"one date, {shown(times)}{of}")
-            raise bad_argument(name, got, "at least two dates, or an index with a freq")
+            raise bad_argument(name, got, "at least two dates, or an index whose freq is set")
         return times.freq.n if is_period(times) else 1
     step = clocks.find_step(times)
     if step is None:
@@ -438,6 +440,6 @@ def _place(times: Any, step: Any, name: str, label: Any) -> tuple[Clock, Array]:
         step, rows = own, positions(times, own)
     if rows[-1] >= LOOSE * (len(times) + 10):
         got = Words(f"only {len(times)} rows for {rows[-1] + 1} steps{in_series(label)}")
-        raise bad_argument(name, got, f"rows {Clock(times, step).words} apart", RESAMPLE)
+        raise bad_argument(name, got, f"rows with a step of {Clock(times, step).words}", RESAMPLE)
 
     return Clock(clocks.filled(times, rows, step), step), rows

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from eigenecho.errors import counted
 from eigenecho.types import Array
 
 DAY = np.timedelta64(1, "D")
@@ -298,7 +299,7 @@ def onward(last: Any, step: Any, steps: int) -> Any:
         return times.as_unit(last.unit)
     except (ValueError, OverflowError) as error:  # pandas: dates out of bounds
         raise ValueError(
-            f"The dates up to {steps} steps after {last[0]} exceed the range of "
+            f"The dates up to {counted(steps, 'step')} after {last[0]} exceed the range of "
             f"datetime64[{last.unit}]. Forecast fewer steps, or convert the index with "
             "as_unit('us')."
         ) from error

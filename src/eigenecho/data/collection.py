@@ -12,13 +12,15 @@ import numpy as np
 from eigenecho.arrays import find_device
 from eigenecho.checks import as_array, check_known
 from eigenecho.data.read import MISSING, LongNames, PanelFormat, read_X
-from eigenecho.errors import Words, bad_argument, not_finite, place
+from eigenecho.errors import Words, bad_argument, counted, not_finite, place
 from eigenecho.frames import FrameFormat, to_pandas
 from eigenecho.series import as_table, check_dense, check_not_empty, column_labels, to_numbers
 from eigenecho.types import Array
 
 LAYOUTS = ("channels_last", "channels_first")
-FORMATS = "(series, T), (series, T, D), a list of (T,) or (T, D), or a long DataFrame"
+FORMATS = (
+    "an array (series, T) or (series, T, D), a list of arrays (T,) or (T, D), or a long DataFrame"
+)
 SHORTEST = 2
 """Minimum number of rows in a series, so that it has at least one increment."""
 
@@ -141,8 +143,8 @@ def _read_list(X: Sequence[Any], layout: str) -> Collection:
         part = to_numbers(as_table(item, "X", i), np.float64)
         parts.append(part.T if layout == "channels_first" and not is_flat else part)
         if parts[-1].shape[1] != parts[0].shape[1]:
-            got = Words(f"D={parts[-1].shape[1]} channels in series {i}")
-            expected = f"D={parts[0].shape[1]} channels, as in series 0"
+            got = Words(f"{counted(parts[-1].shape[1], 'channel')} in series {i}")
+            expected = f"{counted(parts[0].shape[1], 'channel')}, as in series 0"
             remedy = "If the arrays have shape (D, T), use layout='channels_first'."
             raise bad_argument("X", got, expected, remedy)
         names = tuple(map(str, column_labels(item) or ())) if layout == "channels_last" else ()
@@ -157,8 +159,12 @@ def _read_array(X: Any, layout: str) -> Collection:
     table = X if hasattr(X, "shape") else as_array(X, "X", FORMATS)
     shape = tuple(table.shape)
     if len(shape) not in (2, 3):
-        got = X if isinstance(X, (str, int, float)) else Words(type(X).__name__)
-        remedy = "Reshape your data: X.reshape(1, -1) is a single series."
+        got = (
+            X
+            if isinstance(X, (str, int, float))
+            else Words(f"an object of type {type(X).__name__}")
+        )
+        remedy = "Reshape your data: X.reshape(1, -1) is a single series." * (len(shape) == 1)
         raise bad_argument("X", Words(f"shape {shape}") if shape else got, FORMATS, remedy)
     if len(shape) == 3:
         table = np.asanyarray(table).reshape(shape[0], shape[1] * shape[2])
@@ -188,7 +194,7 @@ def _check(series: Collection) -> None:
     short = series.lengths < SHORTEST
     if short.any():
         i = int(np.argmax(short))
-        got = Words(f"series {_label(series, i)} of length {series.lengths[i]}")
+        got = Words(f"{counted(series.lengths[i], 'row')} in series {_label(series, i)}")
         raise bad_argument("X", got, f"at least {SHORTEST} rows in each series")
     finite = np.isfinite(series.rows)
     if not finite.all():
@@ -213,9 +219,13 @@ def read_labels(y: Any, series: Collection) -> Array:
         return _as_labels(_labels_by_id(y, series.ids), series)
     labels = _as_labels(y, series)
     if labels.shape[:1] != (len(series),):
-        got = Words(f"{len(labels)} labels" if labels.ndim else type(y).__name__)
+        got = Words(
+            counted(len(labels), "label") if labels.ndim else f"a single {type(y).__name__}"
+        )
         remedy = "To match labels by id, pass X as a long frame and set id= and time=."
-        raise bad_argument("y", got, f"{len(series)} labels, one for each series", remedy)
+        raise bad_argument(
+            "y", got, f"{counted(len(series), 'label')}, one for each series", remedy
+        )
     return labels
 
 
@@ -227,7 +237,7 @@ def _labels_by_id(y: Any, ids: Any) -> list[Any]:
     if not isinstance(y, Mapping):
         wanted = "a pandas Series with the ids as index, or a dict from ids to labels"
         remedy = "For a polars frame, pass dict(zip(ids, labels))."
-        raise bad_argument("y", Words(type(y).__name__), wanted, remedy)
+        raise bad_argument("y", Words(f"an object of type {type(y).__name__}"), wanted, remedy)
     missing = [id for id in ids if id not in y]
     if missing:
         got = Words(f"no label for series {missing[0]!r}")

@@ -10,7 +10,7 @@ import numpy as np
 from eigenecho.data.align import History, as_labels
 from eigenecho.data.panel import Panel
 from eigenecho.data.read import in_series
-from eigenecho.errors import Words, bad_argument
+from eigenecho.errors import Words, bad_argument, counted
 from eigenecho.types import Array
 
 
@@ -66,9 +66,9 @@ def together(panel: Panel, origins: Any, horizon: int) -> Array:
     is_valid = (starts <= rows) & (rows < lengths - horizon)
     for item, any_valid in zip(items, is_valid.any(axis=1), strict=True):
         if not any_valid:
-            expected = f"row numbers from 0 to {lengths.max() - horizon - 1}, or times of rows"
-            where = f"with an earlier observation and {horizon} later rows"
-            raise bad_argument("origins", item, f"{expected}, {where}")
+            expected = f"row numbers from 0 to {lengths.max() - horizon - 1}, or times, of rows"
+            where = f"with an earlier observation and {counted(horizon, 'later row')}"
+            raise bad_argument("origins", item, f"{expected} {where}")
     order = np.argsort(rows.max(axis=1), kind="stable")
     return np.where(is_valid, rows, -1)[order]
 

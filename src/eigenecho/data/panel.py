@@ -31,7 +31,7 @@ from eigenecho.data.read import (
     read_y,
     split_frame,
 )
-from eigenecho.errors import Words, bad_argument
+from eigenecho.errors import Words, bad_argument, counted
 from eigenecho.types import Array, Forecast
 
 Results = Mapping[str, Sequence[Array]]
@@ -171,8 +171,8 @@ class Panel:
         """
         if not self.columns.known:
             if X is not None:
-                wanted = "None, because the fit used no columns that are known in advance"
-                raise bad_argument("X", Words("columns"), wanted)
+                wanted = "None, because the forecaster was fitted without columns that are known in advance"
+                raise bad_argument("X", Words("a value"), wanted)
             return [np.empty((horizon, 0))] * len(self)
         if X is None:
             return [self._known_ahead(i, horizon, "X") for i in range(len(self))]
@@ -195,11 +195,11 @@ class Panel:
         y, X = self._split(y, X, name)
         form, data = identify(y, self.form.names, name)
         if form.kind != self.form.kind:
-            wanted = f"{KINDS[self.form.kind]}, as in fit()"
+            wanted = f"{KINDS[self.form.kind]}, as passed to fit()"
             raise bad_argument(name, Words(KINDS[form.kind]), wanted)
         if starts is not None and form.is_array and len(data) != len(starts):
             got = Words(f"{len(data)} series")
-            raise bad_argument(name, got, f"{len(starts)} series, as in fit()")
+            raise bad_argument(name, got, f"{len(starts)} series, as passed to fit()")
         labels, tables = read_y(form, data, name, starts)
         clock = self.histories[0].clock
         check_same_type(tables[0].times, clock.times, name)
@@ -244,8 +244,8 @@ class Panel:
         first, wanted = new.clock.times[:1], clock.ahead(1)
         if len(first) and positions(first, clock.step, wanted)[0] != 0:
             of = in_series(None if self.form.shared else new.name)
-            got = Words(f"rows from {shown(first)}{of}")
-            expected = f"rows from {shown(wanted)}, directly after the last row"
+            got = Words(f"rows that start at {shown(first)}{of}")
+            expected = f"the first row at {shown(wanted)}, directly after the last row of the fitted series"
             raise bad_argument("y_new", got, expected, "Use NaN for missing observations.")
 
     def _known_ahead(self, series: int, rows: int, name: str) -> Array:
@@ -254,8 +254,12 @@ class Panel:
         if len(history.ahead) < rows:
             of = "" if self.form.shared else f" of series {history.name!r}"
             end = shown(history.clock.times[-1:])
-            wanted = f"{rows} rows of {', '.join(self.known_names)} after the end{of} ({end})"
-            remedy = f"The X passed to fit() has {len(history.ahead)} rows after the end."
+            wanted = (
+                f"{counted(rows, 'row')} of {', '.join(self.known_names)} after the end{of} ({end})"
+            )
+            remedy = (
+                f"The X passed to fit() has {counted(len(history.ahead), 'row')} after the end."
+            )
             raise bad_argument(name, None, wanted, remedy)
         return history.ahead[:rows]
 

@@ -15,6 +15,7 @@ from eigenecho.errors import (
     ENCODE,
     Words,
     bad_argument,
+    counted,
     not_finite,
     not_numbers,
     place,
@@ -27,7 +28,7 @@ ARRAYS = {"single": "an array (T,)", "columns": "an array (T, D)", "list": "a li
 FRAMES = {"series": "a Series", "wide": "a wide DataFrame", "long": "a long DataFrame"}
 KINDS = ARRAYS | FRAMES
 """Descriptions of the supported formats."""
-WANTED = "a series (T,), columns (T, D), a list of arrays (T,), or a Series or DataFrame"
+WANTED = "an array (T,) or (T, D), a list of arrays (T,), a Series or a DataFrame"
 TIMES = "dates, periods or numbers"
 RESULTS = ("forecast", "lower", "upper", "cutoff")
 """Columns of results in long frames, besides ids and times."""
@@ -42,7 +43,7 @@ OTHERS = "List exogenous variables in known= or past=, or pass them as X. Drop a
 
 TEXT = (
     "Convert it to numbers, drop it, or make it the index if it contains the times. For a long "
-    "frame, pass its column names: Forecaster(id=, time=, target=)."
+    "frame, pass its column names to Forecaster as id=, time= and target=."
 )
 """The remedy for a column of a frame that does not contain numbers."""
 
@@ -132,8 +133,12 @@ def identify(y: Any, names: LongNames, name: str) -> tuple[PanelFormat, Any]:
         if is_partial or names.id in columns or names.id in y.index.names:
             listed = ", ".join(map(repr, names))
             got = Words(f"a DataFrame with only some of the columns {listed}")
-            wanted = "a long frame with all of them, or a wide frame with the times as index"
-            remedy = "Pass the column names of a long frame: Forecaster(id=, time=, target=)."
+            wanted = (
+                "a long frame with all of these columns, or a wide frame with the times as index"
+            )
+            remedy = (
+                "Pass the column names of a long frame to Forecaster as id=, time= and target=."
+            )
             raise bad_argument(name, got, wanted, remedy)
         y = _with_index(y, native, names.time, name)
         if not y.shape[1]:
@@ -229,13 +234,15 @@ def read_X(
         if form.shared:
             return {None: _array_table(X, times[0], name, labels)}
         if not isinstance(X, (list, tuple)) or len(X) != len(times):
-            got = Words(f"{len(X)} items" if isinstance(X, (list, tuple)) else type(X).__name__)
-            raise bad_argument(name, got, f"a list of {len(times)} arrays, one for each series")
+            got = Words(counted(len(X), "item") if isinstance(X, (list, tuple)) else _type(X))
+            raise bad_argument(
+                name, got, f"a list of {counted(len(times), 'array')}, one for each series"
+            )
         tables = (_array_table(x, times[i], f"{name}[{i}]", labels) for i, x in enumerate(X))
         return dict(enumerate(tables))
     X, native = to_pandas(X, name)
     if not hasattr(X, "iloc"):
-        raise bad_argument(name, Words(type(X).__name__), "a DataFrame with the times of y")
+        raise bad_argument(name, Words(_type(X)), "a DataFrame with the times of y")
     if not len(X):
         raise bad_argument(name, Words("0 rows"), "a row for each row of y")
     if X.ndim == 1:
@@ -249,7 +256,7 @@ def read_X(
     X = _encoded(X, beside, name, categories, learn)
     labels = [column for column in X.columns if column not in beside]
     if not labels:
-        raise bad_argument(name, Words("only times"), "at least one column besides the times")
+        raise bad_argument(name, Words("only times"), "at least one other column")
     if is_long and names.id in X.columns:
         return _long_tables(X, labels, names, name, flags=True)[1]
     values = _matrix(X[labels], name, flags=True)
@@ -266,20 +273,24 @@ def _array_columns(y: Any, name: str) -> tuple[str, list[Any]]:
     if is_list and any(hasattr(x, "__len__") and not isinstance(x, (str, bytes)) for x in y):
         for i, x in enumerate(y):
             if isinstance(x, (list, tuple)) or np.ndim(_plain(x, f"{name}[{i}]")) != 1:
-                got = Words(f"{type(x).__name__} {getattr(x, 'shape', '')}".rstrip())
+                got = Words(f"shape {x.shape}" if hasattr(x, "shape") else _type(x))
                 raise bad_argument(f"{name}[{i}]", got, "an array (T,)")
         return "list", [_plain(x, name) for x in y]
     array = _plain(y, name)
     if array.ndim not in (1, 2) or 0 in array.shape:
-        got = Words(f"shape {array.shape}" if array.ndim else type(y).__name__)
+        got = Words(f"shape {array.shape}" if array.ndim else _type(y))
         raise bad_argument(name, got, f"{WANTED}, with at least one row")
     return ("single", [array]) if array.ndim == 1 else ("columns", list(array.T))
+
+
+def _type(x: Any) -> str:
+    return f"an object of type {type(x).__name__}"
 
 
 def _plain(x: Any, name: str) -> Any:
     """Return a dense array, which may be masked."""
     if hasattr(x, "toarray") or hasattr(x, "iloc") or is_table(x):
-        raise bad_argument(name, Words(type(x).__name__), "a dense array")
+        raise bad_argument(name, Words(_type(x)), "a dense array")
     return x if isinstance(x, np.ma.MaskedArray) else as_array(x, name, WANTED)
 
 
@@ -289,7 +300,7 @@ def _array_table(x: Any, times: Any, name: str, labels: Sequence[Hashable]) -> T
     array = array.reshape(-1, 1) if array.ndim == 1 else array
     width = array.shape[1] if array.ndim == 2 else 0
     if not width or width != (len(labels) or width) or len(array) != len(times):
-        wanted = f"shape ({len(times)}, {len(labels) or 'k'}), one row for each row of y"
+        wanted = f"shape ({len(times)}, {len(labels) or 'k'}), with one row for each row of y"
         raise bad_argument(name, Words(f"shape {np.shape(x)}"), wanted)
     values = _stacked(array.T, range(width), name, flags=True)
     return Table(times, values, labels or [f"x{i}" for i in range(width)])
@@ -324,7 +335,7 @@ def _with_index(frame: Any, native: Any, time: Hashable, name: str) -> Any:
     dates = [label for label in frame.columns if is_date(frame[label])]
     if time not in frame.columns and len(dates) != 1:
         got = Words(f"a frame with {len(dates)} columns of dates")
-        remedy = "Pass the name of the column of times: Forecaster(time=)."
+        remedy = "Pass the name of the time column to Forecaster as time=."
         raise bad_argument(name, got, "exactly one column of dates", remedy)
     return frame.set_index(time if time in frame.columns else dates[0])
 
@@ -365,7 +376,9 @@ def _encoded(
             encoded = f"{label}={value}"
             if encoded in frame.columns:
                 got = Words(f"a column {encoded!r} and a column {label!r} with category {value!r}")
-                raise bad_argument(name, got, "different names", "Rename the first column.")
+                raise bad_argument(
+                    name, got, "columns with different names", "Rename the first column."
+                )
             columns[encoded] = np.where(missing, np.nan, values == value)
     return pandas.DataFrame(columns, frame.index)
 
@@ -475,7 +488,7 @@ def _check_names(names: LongNames) -> None:
 def _check_unique(columns: Any, name: str) -> None:
     if not columns.is_unique:
         twice = columns[columns.duplicated()][0]
-        raise bad_argument(name, Words(f"two columns {twice!r}"), "unique column names")
+        raise bad_argument(name, Words(f"two columns named {twice!r}"), "unique column names")
 
 
 def _check_complete(missing: Array, name: str, what: str) -> None:

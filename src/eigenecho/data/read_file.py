@@ -78,7 +78,9 @@ def read_file(path: Path, form: FileFormat) -> Any:
     sep = "\t" if form.sep == "tab" else form.sep or _find_separator(path, lines)
     rows, numbers = _split(path, lines, sep, form.skip_rows)
     if len(rows) < 2:
-        raise ValueError(f"{path} contains no rows. Expected a header and at least one row.")
+        raise ValueError(
+            f"{path} contains no data rows. Expected a header and at least one data row."
+        )
     _check_widths(path, rows, numbers, sep)
     return _as_frame(path, rows, numbers)
 
@@ -163,8 +165,8 @@ def _check_widths(path: Path, rows: list[list[str]], lines: list[int], sep: str)
     if sep == "," and len(rows[place]) > width:
         remedy += " Numbers with decimal commas require quotes or another separator."
     raise ValueError(
-        f"Line {lines[place]} of {path} has {len(rows[place])} cells, but the header in line "
-        f"{lines[0]} has {width}: {sep.join(rows[place])[:60]!r}. {remedy}"
+        f"Line {lines[place]} of {path} has {counted(len(rows[place]), 'cell')}, but the header on "
+        f"line {lines[0]} has {width}: {sep.join(rows[place])[:60]!r}. {remedy}"
     )
 
 
@@ -176,13 +178,13 @@ def _as_frame(path: Path, rows: list[list[str]], lines: list[int]) -> Any:
     if is_date or all(re.fullmatch(r"[-+\d.,]*", name) for name in header):
         raise ValueError(
             f"{path} has no header: line {lines[0]} is {header}. Expected column names. Use "
-            "--skip-rows if they are in a later line."
+            "--skip-rows if they are on a later line."
         )
     frame = pandas.DataFrame(rows[1:], pandas.Index(lines[1:], name="line"), dtype=object)
     frame = frame.loc[:, [bool(name) or (frame[i] != "").any() for i, name in enumerate(header)]]
     if not all(header[i] for i in frame.columns[1:]):  # pandas writes an index without a name
         raise ValueError(
-            f"The header in line {lines[0]} of {path} does not name every column with cells. "
+            f"The header on line {lines[0]} of {path} does not name every non-empty column. "
             "Put numbers that contain the separator in quotes, or specify --sep."
         )
     return frame.rename(columns=lambda i: header[i] or "column 1")
@@ -200,6 +202,6 @@ def _read_parquet(path: Path) -> Any:
     if frame.index.nlevels > 1 or frame.index.name is not None or frame.index.dtype.kind == "M":
         frame = frame.reset_index(allow_duplicates=True)
     if not frame.size:
-        raise ValueError(f"{path} contains no rows.")
+        raise ValueError(f"{path} contains no data.")
 
     return frame.set_axis(map(str, frame.columns), axis=1).reset_index(drop=True).rename_axis("row")

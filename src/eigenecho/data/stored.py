@@ -14,7 +14,7 @@ from eigenecho.data.align import Columns, History
 from eigenecho.data.clock import Clock, as_numbers, is_date, shown
 from eigenecho.data.panel import Panel
 from eigenecho.data.read import PanelFormat
-from eigenecho.errors import Words, bad_argument
+from eigenecho.errors import Words, bad_argument, counted
 from eigenecho.schema import stands_for
 from eigenecho.types import Array, GappyArray
 
@@ -168,7 +168,7 @@ class StoredPanel:
         if form.is_range and type(clocks[0].step) is not int:
             raise bad_argument("is_range", True, "False, because the step is not an integer")
         if form.is_array and [clock.times[-1] + 1 for clock in clocks] != lengths:
-            raise bad_argument("times", Words("other times"), "row numbers")
+            raise bad_argument("times", Words("times that are not row numbers"), "row numbers")
         # Columns are contiguous in memory, because the rounding of sums depends on the order.
         known = self._each("known", tuple(map(np.asfortranarray, self.known)))
         past = self._each("past", tuple(map(np.asfortranarray, self.past)))
@@ -176,7 +176,9 @@ class StoredPanel:
             check_floats(known[i], "known", None, len(columns.known))
             check_floats(past[i], "past", length, len(columns.past))
             if len(known[i]) < length:
-                raise bad_argument("known", Words(f"{len(known[i])} rows"), f"{length} rows")
+                raise bad_argument(
+                    "known", Words(counted(len(known[i]), "row")), f"at least {length}"
+                )
         histories = map(History, labels, self.series, clocks, known, past)
         return Panel(tuple(histories), labels, columns, form)
 
@@ -191,7 +193,7 @@ class StoredPanel:
         if self.labels is not None:
             labels = self.labels.restored()
         if len(labels) != count or not count or (form.kind == "series" and count > 1):
-            got = Words(f"{len(labels)} labels")
+            got = Words(counted(len(labels), "label"))
             raise bad_argument("labels", got, f"one label for each of {count} series")
         return labels
 
@@ -199,7 +201,7 @@ class StoredPanel:
         """Return one item per series, repeating the item if all series share it."""
         count = len(self.series)
         if len(items) != (1 if self.form.shared else count):
-            raise bad_argument(name, Words(f"{len(items)} items"), "one item for each series")
+            raise bad_argument(name, Words(counted(len(items), "item")), "one item for each series")
         return items * count if self.form.shared else items
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from eigenecho.arrays import namespace, to_host
 from eigenecho.checks import check_known, check_lr
-from eigenecho.errors import IllConditionedWarning, bad_argument, warn
+from eigenecho.errors import IllConditionedWarning, bad_argument, counted, warn
 from eigenecho.estimators.validation import TARGETS, warn_if_single_rows, warn_if_unstable
 from eigenecho.model import LinearModel, State
 from eigenecho.model.forecast import closed_loop_radius
@@ -262,7 +262,7 @@ class FittedNetwork:
         model = self.model
         check_known(self.solver, "solver", SOLVERS)
         if self.output_names is not None and len(self.output_names) != model.D_out:
-            raise bad_argument("output_names", self.output_names, f"{model.D_out} names")
+            raise bad_argument("output_names", self.output_names, counted(model.D_out, "name"))
         if self.flat and model.D_out > 1:
             raise bad_argument("flat", True, f"False for {model.D_out} outputs")
         check_lr(self.lr)
@@ -271,7 +271,7 @@ class FittedNetwork:
         if self.stored_noise is not None:
             check_noise(self.stored_noise, model.D_out)
         if self.drawn is not None and self.drawn.units != model.units:
-            raise bad_argument("drawn", self.drawn, f"{model.units} eigenvalues")
+            raise bad_argument("drawn", self.drawn, counted(model.units, "eigenvalue"))
 
 
 def fit_network(

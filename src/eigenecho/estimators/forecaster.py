@@ -24,7 +24,7 @@ from eigenecho.clients import on_client
 from eigenecho.data.origins import origins as rows_of
 from eigenecho.data.origins import together
 from eigenecho.data.panel import Panel, read
-from eigenecho.errors import Words, bad_argument, unknown_name
+from eigenecho.errors import Words, bad_argument, counted, unknown_name
 from eigenecho.forecasting.backtest import Backtest, run_backtest
 from eigenecho.forecasting.candidates import runner
 from eigenecho.forecasting.fit import FittedForecaster, fit, warn_zero_width
@@ -248,7 +248,7 @@ class Forecaster(BaseEstimator):
         if context is not None:
             panel = panel.read_context(context, context_X)
         elif context_X is not None:
-            raise bad_argument("context_X", Words("columns"), "None without a context")
+            raise bad_argument("context_X", Words("columns"), "None, because no context is given")
         forecasts = fitted.forecast(panel, steps, panel.future(X, steps))
         if not levels:
             return panel.forecast(steps, {"forecast": forecasts})
@@ -288,7 +288,9 @@ class Forecaster(BaseEstimator):
         if panel.known_names:
             for history, places in zip(panel.histories, rows, strict=True):
                 if (last := int(places.max())) + horizon >= len(history):
-                    expected = f"rows that are followed by {horizon} rows of known columns"
+                    expected = (
+                        f"rows that are followed by {counted(horizon, 'row')} of known columns"
+                    )
                     raise bad_argument("origins", last, expected)
         return panel.rolling(rows, fitted.forecasts(panel, rows, horizon))
 
@@ -535,7 +537,7 @@ class Forecaster(BaseEstimator):
         names = {"id": self.id, "time": self.time, "target": self.target}
         panel = read(y, X, past=self.past, known=self.known, **names)
         if self.multivariate and not panel.form.shared:
-            expected = "False for series that do not share their rows"
+            expected = "False for series with different times"
             remedy = "Pass the series as columns of an array or a wide frame."
             raise bad_argument("multivariate", True, expected, remedy)
         return panel
@@ -560,7 +562,7 @@ def _levels(interval: Any, quantiles: Any) -> dict[str, float]:
         levels = np.atleast_1d(quantiles).tolist()
         valid = bool(levels) and all(is_finite_number(q) and 0 < q < 1 for q in levels)
         if not valid or len(set(levels)) < len(levels):
-            raise bad_argument("quantiles", quantiles, "different numbers in (0, 1)")
+            raise bad_argument("quantiles", quantiles, "distinct numbers in (0, 1)")
         return {f"q{level!r}": float(level) for level in levels}
     if interval is None:
         return {}
@@ -568,7 +570,7 @@ def _levels(interval: Any, quantiles: Any) -> dict[str, float]:
     if np.ndim(interval):
         coverages = {f"_{100 * check_coverage(level):.12g}": level for level in interval}
         if not coverages or len(coverages) < len(interval):
-            raise bad_argument("interval", interval, "different coverages in (0, 1)")
+            raise bad_argument("interval", interval, "distinct coverages in (0, 1)")
     sides = {"lower": -0.5, "upper": 0.5}
     return {
         side + name: 0.5 + sign * check_coverage(coverage)

@@ -317,8 +317,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         evidence = before.need_single()
         problem = model.problem(inputs, outputs, evidence.penalty, starts)
         if len(problem.parts) > 1:
-            got = Words("missing values at different rows")
-            expected = "missing values at the same rows in all columns"
+            got = Words("missing values in different rows")
+            expected = "missing values in the same rows of all columns"
             raise bad_argument("y", got, expected, "Use fit on all rows at once.")
         block = [(skip, len(u)) for skip, u in zip(skipped, inputs, strict=True)]
         kind = validation.target_kind(inputs, outputs)
@@ -588,7 +588,9 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         n_outputs = check_count(n_outputs, "n_outputs", columns, 1)
         if self.standardize:
             expected = "False for a network that is not fitted"
-            raise bad_argument("standardize", True, expected, "Fit it on the first rows instead.")
+            raise bad_argument(
+                "standardize", True, expected, "Fit the network on the first rows instead."
+            )
         drawn = settings.draw(n_inputs, n_outputs, self.seed)
         penalty = settings.penalty_of(drawn, n_outputs)
         W_out = np.zeros((penalty.size, n_outputs), drawn.reservoir.dtype)

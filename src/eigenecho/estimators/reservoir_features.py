@@ -14,8 +14,8 @@ from eigenecho import storage
 from eigenecho.checks import check_count, check_memory
 from eigenecho.classify import PooledModes, fit_modes
 from eigenecho.data.collection import Collection, read_collection
-from eigenecho.errors import Words, bad_argument, other_columns, warn
-from eigenecho.estimators.validation import all_or_nothing, counted
+from eigenecho.errors import Words, bad_argument, counted, other_columns, warn
+from eigenecho.estimators.validation import all_or_nothing
 from eigenecho.progress import stage_report
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array, Seed

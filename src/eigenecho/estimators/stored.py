@@ -14,7 +14,7 @@ from eigenecho.checks import check_known, check_range, check_shape, check_units,
 from eigenecho.classify import LinearClassifier, PooledModes
 from eigenecho.data.collection import check_options
 from eigenecho.data.stored import StoredPanel
-from eigenecho.errors import Words, bad_argument, warn
+from eigenecho.errors import Words, bad_argument, counted, warn
 from eigenecho.estimators.diagonal_reservoir import DiagonalReservoir
 from eigenecho.estimators.fitted import FittedNetwork
 from eigenecho.estimators.forecaster import Forecaster
@@ -87,7 +87,7 @@ class Parameters:
             params["spectrum"] = _from_transition(self.given)
         estimator, names_in = kind(**params), self.feature_names_in
         if names_in is not None and len(names_in) != D_in:
-            raise bad_argument("feature_names_in", names_in, f"{D_in} names")
+            raise bad_argument("feature_names_in", names_in, counted(D_in or 0, "name"))
         if is_network:
             assert D_in is not None
             _check_network(params, D_in)
@@ -178,7 +178,9 @@ class StoredNetwork:
         if group is not None:
             check_range(group.weights, "weights", model.reservoir.dtype)
             if not np.array_equal(group.weights.astype(model.reservoir.dtype), model.W_out):
-                raise bad_argument("weights", Words("different numbers"), "the numbers in W_out")
+                raise bad_argument(
+                    "weights", Words("weights that differ from W_out"), "the weights in W_out"
+                )
             penalty = with_basis(group.penalty, model, self.neurons)
             evidence = Evidence.of_one(replace(group, penalty=penalty))
         esn: LinearESN = self.params.restored(LinearESN, model.D_in)
@@ -216,7 +218,9 @@ class StoredReservoir:
             got = Words(f"shape {W_in.shape}")
             raise bad_argument("W_in", got, "at least one input and no feedback")
         if self.spectrum.units != self.reservoir.units:
-            raise bad_argument("spectrum", self.spectrum, f"{self.reservoir.units} eigenvalues")
+            raise bad_argument(
+                "spectrum", self.spectrum, counted(self.reservoir.units, "eigenvalue")
+            )
         estimator: DiagonalReservoir = self.params.restored(DiagonalReservoir, len(W_in))
         estimator.reservoir_, estimator.spectrum_ = self.reservoir, self.spectrum
         estimator.seed_ = estimator.seed  # type: ignore[assignment]
@@ -289,7 +293,7 @@ class StoredClassifier:
         classes = np.array(self.classes, "U" if dtype.kind == "U" else dtype)  # "U" is not padded
         count = len(np.unique(classes))
         if count != self.classifier.classes or _plain_classes(classes) != self.classes:
-            expected = f"{self.classifier.classes} different labels"
+            expected = f"{self.classifier.classes} distinct labels"
             raise bad_argument("classes", self.classes, expected)
         check_shape(self.classifier.scale, "scale", (self.modes.size,))
         estimator = _with_modes(self.params, ReservoirClassifier, self.modes)

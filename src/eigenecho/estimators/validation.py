@@ -12,7 +12,7 @@ from sklearn import get_config
 from sklearn.utils.validation import check_array, validate_data
 
 from eigenecho.arrays import is_on_device, is_tensor, namespace, to_common_device, to_host
-from eigenecho.errors import FILL, UnstableWarning, Words, bad_argument, place, warn
+from eigenecho.errors import FILL, UnstableWarning, Words, bad_argument, counted, place, warn
 from eigenecho.model.online import check_labels
 from eigenecho.series import (
     Container,
@@ -58,11 +58,6 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
         raise
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, such as "1 column" or "2 columns"."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 def check_inputs(
     X: Any, dtype: Any, estimator: Any = None, *, reset: bool = False, finite: bool = True
 ) -> tuple[list[Array], Container]:
@@ -91,7 +86,7 @@ def check_outputs(
     columns = {s.shape[1] for s in series}
     if len(columns) > 1:
         got = Words(f"series with different numbers of columns, {sorted(columns)}")
-        raise bad_argument(name, got, "the same columns in all series")
+        raise bad_argument(name, got, "the same number in all series")
     if D is not None and columns != {D}:
         expected = f"{counted(D, 'column')}, as passed to fit"
         raise bad_argument(name, Words(counted(series[0].shape[1], "column")), expected)
@@ -294,7 +289,7 @@ def warn_if_single_rows(lengths: Sequence[int], name: str = "X") -> None:
     if all(rows == 1 for rows in lengths):
         remedy = f"If its columns are time steps, pass {name}.T."
         if len(lengths) > 1:
-            remedy = f"If they are steps of one series, pass np.concatenate({name})."
+            remedy = f"If the rows are steps of one series, pass np.concatenate({name})."
         warn(f"{name} has a single time step per series. {remedy}", UserWarning)
 
 
@@ -353,7 +348,7 @@ def check_target(kind: str | None) -> None:
     if kind == "other":
         warn(
             "forecast uses each output as the next input, but the targets passed to fit were not "
-            f"the next row of the first columns of X. {remedy} In X, columns that are known in "
+            f"the first columns of X, one row ahead. {remedy} In X, columns that are known in "
             "advance must come after the series itself.",
             UserWarning,
         )

@@ -321,8 +321,8 @@ def run_backtest(
     except KeyboardInterrupt:
         if not done:
             raise
-        count = f"{len(done)} of {len(rows)} origins are finished"
-        warn(f"The backtest was interrupted: {count}.", UserWarning)
+        count = f"{len(done)} of {len(rows)} origins"
+        warn(f"The backtest was interrupted after {count}.", UserWarning)
     if untrained:
         untrained[0].warn_if_untrained(f" from {len(untrained)} of {len(done)} origins")
     trials = sorted(chain.from_iterable(done), key=lambda trial: trial[:2])

@@ -145,7 +145,7 @@ class FittedForecaster:
             raise bad_argument("periods", periods, expected)
         self._check_filter(effects.filter, "effects")
         if len(set(effects.removed)) < len(effects.removed):
-            raise bad_argument("removed", effects.removed, "different effects")
+            raise bad_argument("removed", effects.removed, "distinct effects")
         for removed, one_step, columns in effects.weights:
             if (removed.known and not known) or (removed.calendar and not periods):
                 expected = "effects of known columns and periods that exist"
@@ -169,7 +169,7 @@ class FittedForecaster:
             raise bad_argument("removed", tuple(view.removed), "effects whose weights are stored")
         if len(member.own) != len(panel) * (view.alone or self.pull is not None):
             got = Words(f"weights of {len(member.own)} series")
-            expected = f"weights of {len(panel)} series if they are separate, and of 0 if shared"
+            expected = f"weights of {len(panel)} series if they are separate, and none if shared"
             raise bad_argument("own", got, expected)
         for weights in (member.weights, *member.own):
             check_floats(weights, "weights", view.filter.size + side, self.config.horizon)
@@ -296,7 +296,7 @@ class FittedForecaster:
         """Return forecasts (O, H) of one series from the given origins."""
         history, start, horizon = panel.histories[series], unscaled[series].start, ensemble.horizon
         if np.any(origins < start):
-            expected = f"row numbers ≥ {start}, the first observation{in_series(history.name)}"
+            expected = f"row numbers ≥ {start}, where observations start{in_series(history.name)}"
             raise bad_argument("origins", int(origins.min()), expected)
         rows, config = origins - start, self.config
         values = np.zeros((len(rows), horizon))

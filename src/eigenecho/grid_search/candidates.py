@@ -48,7 +48,7 @@ RESOLVED = 10
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Linear systems XᵀX + αM for C ridges and scalings, in the coordinates of unscaled states.
+    """Linear systems XᵀX + αM for C pairs of ridge and scaling, in coordinates of unscaled states.
 
     Weights and gradients have the shape (N', C D_out), with the candidates side by side.
     """

@@ -1,4 +1,4 @@
-"""The result of a search."""
+"""Results of hyperparameter searches."""
 
 from __future__ import annotations
 

@@ -52,16 +52,16 @@ def search(
     Training and validation rows are processed in temporal order. States are computed once for all
     input scalings and ridges, which share a factorisation. The eigenvalues of random matrices are
     computed once for all radii and leaking rates. On long series, reservoirs are trained from
-    lagged correlations of the inputs, which are computed once, if this is accurate enough. Models
+    lagged correlations of the inputs, which are computed once, if these are accurate enough. Models
     with feedback or y(t−1) in the readout are scored with teacher forcing. A score of NaN counts as
     infinite.
 
     Parameters
     ----------
     estimator : LinearESN
-        Its parameters are used unless they are in the grid. Scores are computed by the orthogonal
-        solver, or by normal equations if these are accurate enough and the orthogonal solver would
-        take minutes. ``solver`` is used to fit the best combination.
+        Estimator that provides all parameters that are not in the grid. Scores are computed by the
+        orthogonal solver, or by normal equations if these are accurate enough and the orthogonal
+        solver would take minutes. ``solver`` is used to fit the best combination.
     grid : dict of lists, or list of such dicts
         Values of each parameter, as in ``ParameterGrid`` of scikit-learn. Pass a single value, such
         as a matrix or a ``Spectrum``, as a list with one element. A ``seed`` that is None or a
@@ -71,21 +71,21 @@ def search(
         ``feedback``. Tensors are processed on their device, for all ridges and scalings of a
         reservoir together.
     validation : float or list of (start, stop)
-        Fraction of the rows after the warmup, which are taken from the end of every series, or
+        Fraction of the rows after the warmup, taken from the end of every series, or a list of
         blocks of rows. Each block is scored after training on all rows before it.
     test : (start, stop), optional
         Rows that are scored with the training rows of the last validation block, but are not used
         for the selection.
     seeds : sequence of int, optional
-        Seeds of each combination, whose score is the mean over seeds. By default, the seed of the
-        estimator.
+        Seeds with which each combination is trained. The score of a combination is the mean over
+        the seeds. By default, only the seed of the estimator is used.
     score : {"rmse", "loop"}
         "rmse" is the error of one-step predictions. "loop" is the error of forecasts that start at
         several rows of each validation block, for networks that predict their own next input. It
         is the root mean square over outputs, in standard deviations of the targets and at most 1,
         averaged over steps and forecasts.
     refit : bool
-        Fit the best combination to all data with the first seed.
+        If True, fit the best combination to all data with the first seed.
     workers : int
         Number of processes, which does not affect the results. Inside a context such as
         ``joblib.parallel_config("dask")``, the workers of this backend are used. Tensors on a
@@ -93,7 +93,7 @@ def search(
     client : distributed.Client, optional
         Dask cluster that is used instead of processes. The data are sent once.
     progress : callable (done, total), optional
-        It is called when a batch of reservoirs is finished.
+        Function that is called when a batch of reservoirs is finished.
 
     Returns
     -------

@@ -16,7 +16,9 @@ from eigenecho.errors import Words, bad_argument
 from eigenecho.model import LinearModel, State
 from eigenecho.types import Array
 
-EXPECTED = "a trained linear network: Reservoir(activation='identity') >> Ridge, or such an ESN"
+EXPECTED = (
+    "a trained linear network: Reservoir(activation='identity') >> Ridge, or an equivalent ESN"
+)
 
 METHODS = ("_step", "_run", "step", "run")
 """Methods of a node that compute one row or all rows."""
@@ -162,10 +164,12 @@ def _find_nodes(model: Any) -> tuple[Any, Any]:
     for kind in ("reservoir", "readout"):
         if len(nodes[kind]) != 1:
             names = ", ".join(map(_name, nodes[kind])) or "none"
-            raise _unsupported(f"a graph with {kind}s: {names}", f"Use exactly one {kind}.")
+            raise _unsupported(f"a graph with these {kind}s: {names}", f"Use exactly one {kind}.")
     if len(model.inputs) != 1:
         names = ", ".join(map(_name, model.inputs))
-        raise _unsupported(f"a graph with inputs: {names}", "Connect one Input to both nodes.")
+        raise _unsupported(
+            f"a graph with these inputs: {names}", "Connect one Input to both nodes."
+        )
     return nodes["reservoir"][0], nodes["readout"][0]
 
 
@@ -176,7 +180,10 @@ def _check_edges(model: Any, reservoir: Any, readout: Any) -> dict[Any, bool]:
         is_end = delay == 0 and (_kind(parent) == "input" or _kind(child) == "output")
         if not is_end and (parent, delay, child) not in allowed:
             edge = f"{_name(parent)} to {_name(child)}, delay {delay}"
-            remedy = "Only inputs, the reservoir and feedback with delay 1 can be connected."
+            remedy = (
+                "Supported edges are: from an input, to an output, from the reservoir to the readout "
+                "without delay, and from the readout to the reservoir or to itself with delay 1."
+            )
             raise _unsupported(f"a graph with an edge from {edge}", remedy)
     if (reservoir, 0, readout) not in model.edges:
         raise _unsupported("a readout that is not connected to the reservoir")

@@ -48,7 +48,7 @@ class Certificate:
         Spectral radius, max |λ|, including the leak. If it exceeds 1, the states grow, and the
         probe series is shorter.
     readout : str
-        What the rows of W_out refer to.
+        Description of the rows of W_out.
     error : float, optional
         Largest difference between the outputs of the converted network and those of the original
         in extended precision, relative to the largest output, at the start of the probe series.

@@ -9,7 +9,7 @@ import numpy as np
 
 from eigenecho.arrays import is_on_device, namespace, to_common_device, to_like
 from eigenecho.checks import check_count, check_flag
-from eigenecho.errors import UnstableWarning, Words, bad_argument, warn
+from eigenecho.errors import UnstableWarning, Words, bad_argument, counted, warn
 from eigenecho.model.loop import ClosedLoop, readout_rows
 from eigenecho.model.online import State, as_state
 from eigenecho.model.predict import check_finite, warn_if_growing
@@ -108,9 +108,8 @@ def _warn_if_diverged(out: Array) -> None:
     diverged = np.isnan(out).any(axis=1)
     if diverged.any():
         warn(
-            f"The forecast diverged at step {int(np.argmax(diverged))}, more than {FAR:g} standard "
-            "deviations from the mean of the training targets: it is NaN from there on. Use "
-            "clip=True, ridge='loop', a larger ridge, bounded features or more training rows.",
+            f"The forecast diverged at step {int(np.argmax(diverged))}: it was more than {FAR:g} standard "
+            "deviations from the mean of the training targets. Later values are NaN. Use clip=True, ridge='loop', a larger ridge, bounded features or more training rows.",
             UnstableWarning,
         )
 
@@ -198,7 +197,7 @@ def check_autonomous(model: LinearModel) -> None:
     if 0 < model.D_in < D:
         raise ValueError(
             f"Forecasting requires a model that predicts its own input: the first {D} input "
-            f"columns must be the {D} outputs, but this model has only {model.D_in}."
+            f"columns must be the {D} outputs, but this model has only {counted(model.D_in, 'input')}."
         )
 
 
@@ -207,12 +206,12 @@ def _known_inputs(model: LinearModel, inputs: Any, horizon: int) -> Array:
     columns = max(model.D_in - model.D_out, 0)
     if inputs is None:
         if columns:
-            expected = f"the future values of the other inputs, shape ({horizon}, {columns})"
+            expected = f"the future values of the other inputs, with shape ({horizon}, {columns})"
             raise bad_argument("inputs", None, expected)
         return np.empty((horizon, 0))
     rows = as_rows(inputs, "inputs", columns)
     if len(rows) != horizon:
-        raise bad_argument("inputs", Words(f"{len(rows)} rows"), f"{horizon} rows, one per step")
+        raise bad_argument("inputs", Words(counted(len(rows), "row")), f"{horizon}, one per step")
     if model.inputs is None:
         return rows
     D = model.D_out

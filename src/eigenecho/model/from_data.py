@@ -197,11 +197,11 @@ class LearningTask:
         return spectrum.join(ring(missing, sr=recipe.sr)) if missing else spectrum
 
     def best_ring(self) -> Spectrum:
-        """Return the ring of the best radius r from ``RADIUS`` to sr.
+        """Return the ring with the best radius r between ``RADIUS`` and ``sr``.
 
         The search varies the decay per step, −log r, because a ring of n units returns an input
-        after n steps, multiplied by r^n. It starts with the decay of sr, doubles it repeatedly, and
-        refines the best value.
+        after n steps, multiplied by r^n. It starts with the decay of ``sr``, doubles the decay
+        repeatedly, and refines the best value.
         """
         units, sr = self.settings.recipe.units, self.settings.recipe.sr
         if sr <= RADIUS:

@@ -11,8 +11,9 @@ rows x(t) along the series, and passes through the loop in the same way: to firs
     error(h) = Σ_j x(h−j) δ Ψ_j,   var_d(h) = Σ_e ‖Σ_j K_j[e, d] z(h−j)‖²
 
 with K_j = Cᵀ Ψ_j, C Cᵀ = Σ, and z z'ᵀ = x A⁻¹ x'ᵀ (see ``Posterior``): a convolution over
-time of N' columns. The rows x(t) are the rows of the forecast plus the response of the loop to each
-ε. Therefore, this sum is also computed along that response, for noise of every age.
+time of N' columns. The rows x(t) of the true series are the rows of the forecast plus the response
+of the loop to each ε. Therefore, the sum is also computed along this response, for noise of every
+age.
 """
 
 from __future__ import annotations
@@ -265,7 +266,7 @@ def _root(covariance: Array) -> Array:
 
 def check_noise(noise: Any, D: int) -> Array:
     """Validate a covariance and return it as an array (D, D); a number is accepted if D is 1."""
-    expected = f"the covariance of one-step errors, finite, symmetric and of shape ({D}, {D})"
+    expected = f"a finite, symmetric covariance of one-step errors with shape ({D}, {D})"
     try:
         covariance = np.atleast_2d(np.asarray(to_host(noise), np.float64))
     except (TypeError, ValueError):

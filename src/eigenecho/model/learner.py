@@ -63,7 +63,7 @@ class Learner(OnlineRun):
         output_names: Sequence[str] | None = None,
     ) -> None:
         model.need_states("A learner")
-        check_shape(training_state.centre, "centre", model.W_out.shape, ", as the model's")
+        check_shape(training_state.centre, "centre", model.W_out.shape, ", like W_out of the model")
         if penalty.free > model.readout_bias:
             raise bad_argument("free", penalty.free, "0, because the model has no bias")
         self._warmup = warmup

@@ -135,7 +135,7 @@ class ClosedLoop:
     def states(self, drive: Array, before: Array, r: Array) -> Array:
         """Compute states (T, N) for known outputs, and update ``r`` in place.
 
-        ``drive`` is (T, D), and ``before`` (T, D_out) holds y(t−1).
+        ``drive`` is (T, D), and ``before`` (T, D_out) contains y(t−1).
         """
         states = np.empty((len(before), self.reservoir.units), self.reservoir.dtype)
         drive = np.concatenate([drive, before], axis=1, dtype=self.reservoir.dtype)
@@ -193,7 +193,7 @@ class ClosedLoop:
     def radius(self) -> float:
         """Compute the spectral radius of the closed loop; outputs grow if it exceeds 1.
 
-        [r, y] ← [r, y] [[Λ, Λ W_r], [F, F W_r + W_y]]
+        [r, y] ← [r, y] [[Λ, Λ W_r], [F, F W_r + W_y]],   W_r = weightsᵀ,   W_y = previous
         """
         W, F, W_r = self.reservoir.transition.dense, self.F, self.readout.weights.T
         loop = np.block([[W, W @ W_r], [F, F @ W_r + self.readout.previous]])

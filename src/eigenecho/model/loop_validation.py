@@ -66,7 +66,7 @@ def loop_errors(problem: Problem, block: Block, weights: Sequence[Array]) -> Arr
     """Return the mean error of forecasts within a block, for each readout (N', D_out).
 
     The error of a step is the root mean square over outputs, in standard deviations of the
-    targets, at most ``LARGEST_ERROR``.
+    targets, limited to ``LARGEST_ERROR``.
     """
     scale, dtype = Scaling.of(problem.outputs).scale, problem.reservoir.dtype
     windows = list(_windows(problem, block))
@@ -92,7 +92,8 @@ def _cut(rows: Block) -> list[Block]:
     """Return consecutive blocks of the rows of each series."""
     if max(stop - start for start, stop in rows) < LEAST * BLOCKS:
         expected = (
-            f"a number or 'auto', because 'loop' requires {LEAST * BLOCKS} rows after the warmup"
+            "a number or 'auto', because 'loop' requires a series with at least "
+            f"{LEAST * BLOCKS} rows after the warmup"
         )
         raise bad_argument("ridge", "loop", expected)
     edges = [np.linspace(start, stop, BLOCKS + 1).astype(int).tolist() for start, stop in rows]

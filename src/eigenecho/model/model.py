@@ -126,7 +126,9 @@ class LinearModel:
         layout = self.reservoir.transition.layout
         basis = self.basis
         if basis is not None and (basis.units, (basis.block, basis.n_real)) != (self.units, layout):
-            raise bad_argument("basis", basis, f"the basis of {self.reservoir.transition!r}")
+            transition = self.reservoir.transition
+            expected = f"a basis with the units, block and real vectors of {transition!r}"
+            raise bad_argument("basis", basis, expected)
         for name, columns in (("inputs", self.D_in), ("outputs", self.D_out)):
             scaling = getattr(self, name)
             if scaling is not None:
@@ -205,7 +207,7 @@ class LinearModel:
         return self.D_in >= self.D_out or (self.D_in == 0 and self.closed)
 
     def need_states(self, what: str) -> None:
-        """Raise if the readout uses features, because they do not support ``what``."""
+        """Raise if the readout uses features, which do not support ``what``."""
         if self.reservoir.features is not None:
             raise ValueError(f"{what} is not supported with features or a delay line.")
 
@@ -433,7 +435,7 @@ class LinearModel:
 
         Without ``data``, all inputs have equal weight, and the error from a zero state is bounded,
 
-            ‖y − ŷ‖₂ ≤ tol ‖G‖∞ ‖u‖₂ for every input,   G the transfer function
+            ‖y − ŷ‖₂ ≤ tol ‖G‖∞ ‖u‖₂ for every input,   where G is the transfer function
 
         in standardised units if the network standardises. A bias counts as an additional unit
         impulse. With ``data``, the result is the smallest stable order whose RMS error on these

@@ -11,7 +11,7 @@ import numpy as np
 from eigenecho import storage
 from eigenecho.arrays import to_host
 from eigenecho.checks import check_finite, has_complex
-from eigenecho.errors import Words, bad_argument, not_finite, other_columns, place
+from eigenecho.errors import Words, bad_argument, counted, not_finite, other_columns, place
 from eigenecho.reservoir import Reservoir
 from eigenecho.scaling import Scaling
 from eigenecho.series import column_labels
@@ -55,8 +55,8 @@ def as_state(model: LinearModel, state: Any, name: str = "initial_state") -> Sta
     with np.errstate(over="ignore"):  # infinite values are reported below
         r, y = (part.astype(model.reservoir.dtype, copy=False) for part in (r, y))
     if r.shape != (model.units,) or y.shape != (model.D_out,):
-        expected = f"(r, y) of shapes ({model.units},) and ({model.D_out},)"
-        raise bad_argument(name, Words(f"shapes {r.shape}, {y.shape}"), expected)
+        expected = f"(r, y) with shapes ({model.units},) and ({model.D_out},)"
+        raise bad_argument(name, Words(f"shapes {r.shape} and {y.shape}"), expected)
     check_finite(np.concatenate([r, y]), name)
     return State(r, y)
 
@@ -67,7 +67,7 @@ def initial_states(model: LinearModel, states: Any, count: int, kind: str) -> li
         return [None] * count
     states = [states] if kind == "single" else list(states)
     if len(states) != count:
-        got = Words(f"{len(states)} states")
+        got = Words(counted(len(states), "state"))
         raise bad_argument("initial_state", got, "one state per series")
     return [as_state(model, state) for state in states]
 
@@ -190,7 +190,7 @@ def unused_outputs(y_previous: Any) -> ValueError:
 
 
 def on_one_thread(reservoir: Reservoir, kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Limit BLAS to one thread in a kernel that calls BLAS."""
+    """Return a kernel, with BLAS limited to one thread if its steps call BLAS."""
     return one_blas_thread()(kernel) if reservoir.transition.steps_by_blas else kernel
 
 
@@ -198,7 +198,7 @@ def _checked_names(names: Sequence[str] | None, name: str, count: int) -> list[s
     if names is None:
         return None
     if len(names) != count:
-        raise bad_argument(name, names, f"{count} names")
+        raise bad_argument(name, names, counted(count, "name"))
     return list(map(str, names))
 
 
@@ -212,9 +212,9 @@ def _as_row(value: Any, columns: int, name: str, names: Sequence[str] | None) ->
     except ValueError:  # nested sequences of different lengths
         row = np.empty(0, object)
     if row.dtype.kind not in "fiub":
-        raise bad_argument(name, value, f"{columns} real numbers")
+        raise bad_argument(name, value, counted(columns, "real number"))
     if row.shape != (columns,) and not (row.ndim == 0 and columns == 1):
-        expected = f"one row of {columns} numbers"
+        expected = f"one row with {counted(columns, 'number')}"
         raise bad_argument(name, Words(f"shape {row.shape}"), expected)
     return row
 

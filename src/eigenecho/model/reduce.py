@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho.checks import check_count, is_finite_number
-from eigenecho.errors import IllConditionedWarning, Words, bad_argument, warn
+from eigenecho.errors import IllConditionedWarning, Words, bad_argument, counted, warn
 from eigenecho.model.certificate import Reduction
 from eigenecho.model.loop import ClosedLoop
 from eigenecho.model.state_space import StateSpace
@@ -52,14 +52,17 @@ def reduce(
     _check(model, units, tol)
     weighting = select_weighting(model, data, evidence)
     if not weighting.balanced.order:
-        got, expected = Words("inputs without effect"), "inputs that affect the outputs"
+        got, expected = (
+            Words("inputs that do not affect the outputs"),
+            "inputs that affect the outputs",
+        )
         raise bad_argument("model" if data is None else "data", got, expected)
     if tol is None:
         reduced = select_modes(weighting, units or 0)
         if reduced.system.units != units:
             warn(
-                f"units={units} exceeds the number of usable modes: {reduced.system.units} "
-                "remain, because the others are rounding errors or have no usable eigenvectors.",
+                f"units={units} exceeds the number of usable modes, {reduced.system.units}. The other "
+                "modes are rounding errors or have no usable eigenvectors.",
                 IllConditionedWarning,
             )
     else:
@@ -148,7 +151,8 @@ def select_modes(weighting: Weighting, units: int) -> TruncatedSystem:
         reduced = smaller(weighting.balanced, order)
         if reduced is not None and np.isfinite(weighting.error(reduced)):
             return reduced
-    raise bad_argument("units", units, "an order with stable modes", "Try another number.")
+    expected = "a number of units for which a reduced network with stable modes exists"
+    raise bad_argument("units", units, expected, "Try a larger number.")
 
 
 def _smallest_order(
@@ -156,8 +160,8 @@ def _smallest_order(
 ) -> tuple[Weighting, TruncatedSystem]:
     """Return the system of the smallest order whose error is at most ``tol``, and its weighting.
 
-    If the rows distinguish too few states, the search is repeated with a weighting that orders the
-    states as for all inputs.
+    If the rows distinguish too few states, the search is repeated with the states ordered as in
+    white weighting.
     """
     balanced, least = weighting.balanced, weighting.least
     most = balanced.order if units is None else min(units, balanced.order)
@@ -178,7 +182,9 @@ def _smallest_order(
         return _smallest_order(weighting.in_white_order(), units, tol)
     remedy = "Use more units or a larger tol." if units is not None else weighting.remedy
     best = min(errors) if np.isfinite(min(errors)) else least[most]
-    raise bad_argument("tol", tol, f"at least {best:.1e}, the error of {most} modes", remedy)
+    raise bad_argument(
+        "tol", tol, f"at least {best:.1e}, the error of {counted(most, 'mode')}", remedy
+    )
 
 
 def _gains(space: StateSpace, small: LinearModel) -> tuple[float, float]:

@@ -67,7 +67,7 @@ class Weighting:
         return float(details["promise"] if "promise" in details else details["bound"])
 
     def in_white_order(self) -> Weighting:
-        """Return the measure with the states ordered as for all inputs, without a lower limit.
+        """Return the measure with the states ordered as in white weighting, without a lower limit.
 
         This order can give smaller errors if the rows distinguish few states.
         """
@@ -112,7 +112,7 @@ def _weight_all_inputs(model: LinearModel) -> Weighting:
 def _weight_rows(model: LinearModel, data: Any) -> Weighting:
     """Weight the rows of X or (X, y), where y provides the scale and the feedback.
 
-    Errors are measured on the rows in use and on held-out rows.
+    Errors are measured on the rows used for the reduction and on held-out rows.
     """
     inputs, targets = _read(model, data)
     space = StateSpace.of(model)
@@ -166,8 +166,9 @@ def _weight_training_rows(model: LinearModel, evidence: GroupEvidence) -> Weight
 
     Rows of a factor of XᵀX are converted to deviations from the steady state, and the errors are
     upper bounds. The start of a series, −r∞, is added as an extra row. It is counted once, because
-    the statistics do not include the number of series. Without a constant column they do not
-    include Σ r either, and dᵀd ≤ 2 rᵀr + 2 r∞ᵀr∞ bounds the sum of the deviations d = r − r∞.
+    the statistics do not include the number of series. Without a constant column, the statistics do
+    not include Σ r either, and the sum of the deviations d = r − r∞ is bounded by
+    dᵀd ≤ 2 rᵀr + 2 r∞ᵀr∞.
     """
     statistics = evidence.statistics
     root = np.sqrt(max(statistics.rows, 1))

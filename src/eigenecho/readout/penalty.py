@@ -37,8 +37,7 @@ class Penalty:
             raise bad_argument("free", self.free, "0, or 1 for an unpenalised bias")
         units = 0 if self.basis is None else self.basis.units
         if self.size < self.free + units:
-            expected = f"at least {self.free + units} rows, for the bias and {units} units"
-            raise bad_argument("size", self.size, expected)
+            raise bad_argument("size", self.size, f"at least {self.free + units}")
 
     def root(self, like: Array | None = None) -> Array:
         """Return the matrix L (N', N'), by default as a NumPy array."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho.checks import check_units, generator
-from eigenecho.errors import bad_argument
+from eigenecho.errors import bad_argument, counted
 from eigenecho.types import Seed
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def draw_law(law: Callable[..., Spectrum], n: int, seed: Seed, sr: float) -> Spe
     """Draw n eigenvalues from a law, or raise if it does not return a Spectrum of this size."""
     spectrum = law(n, sr=sr, seed=seed)
     if getattr(spectrum, "units", None) != n:
-        expected = f"a Spectrum of {n} eigenvalue{'s' * (n != 1)}"
+        expected = f"a Spectrum of {counted(n, 'eigenvalue')}"
         remedy = "Use Spectrum.from_values to convert a list of eigenvalues."
         raise bad_argument(f"spectrum: {_name(law)}({n})", spectrum, expected, remedy)
     return spectrum

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from eigenecho.checks import is_finite_number
-from eigenecho.errors import bad_argument, unknown_name
+from eigenecho.errors import bad_argument, counted, unknown_name
 from eigenecho.spectra.golden import golden, noisy_golden
 from eigenecho.spectra.joined_law import JoinedLaw
 from eigenecho.spectra.random import sim, uniform
@@ -89,7 +89,7 @@ def joined(
     """
     terms = [law(part) if isinstance(part, str) else part for part in parts]
     if not terms or not all(callable(part) or isinstance(part, Spectrum) for part in terms):
-        expected = "at least one Spectrum, name of a law or callable"
+        expected = "one or more parts, each a Spectrum, the name of a law, or a callable"
         raise bad_argument("parts", parts, expected)
     spectra = [part for part in terms if isinstance(part, Spectrum)]
     shares = iter(_checked(share, len(terms) - len(spectra)))
@@ -104,6 +104,6 @@ def _checked(share: Any, laws: int) -> Sequence[Any]:
         return [None] * laws
     fits = hasattr(share, "__len__") and not isinstance(share, str) and len(share) == laws
     if not fits or not all(is_finite_number(value) and value > 0 for value in share):
-        expected = f"a list of {laws} number{'s' * (laws != 1)} > 0, one for each law"
+        expected = f"a list of {counted(laws, 'number')} > 0, one for each law"
         raise bad_argument("share", share, expected, "A Spectrum keeps its size.")
     return share

@@ -18,7 +18,8 @@ def memory_curve(spectrum: Spectrum, delays: int) -> Array:
     The capacity does not depend on the input weights, provided that none of them is zero. Its sum
     over all delays is the number of units N. Γ is too ill-conditioned to be inverted, so the curve
     is computed from the Takenaka-Malmquist basis, an orthonormal basis of the impulse responses λᵏ.
-    Function n is the response of a mode after the all-pass filters of all previous modes:
+    The n-th function is the response of a mode after the all-pass filters of all previous modes.
+    With its z-transform h_n(z) and its values h_n(k),
 
         h_n(z) = √(1 − |λ_n|²) / (1 − λ_n/z) · Π_{m<n} (1/z − λ̄_m) / (1 − λ_m/z)
         MC_k = Σ_n |h_n(k)|²

@@ -24,7 +24,8 @@ def ring(n: int, sr: float = 0.95, seed: Seed = None) -> Spectrum:
         λ_k = sr exp(2πi k / n),   k = 0 … n − 1
 
     These are the eigenvalues of a weighted cycle of n units. The memory capacity of each of the
-    last n inputs is 1 − sr²ⁿ, which decreases with the radius. ``sr=exp(-3 / n)`` is a good choice.
+    last n inputs is 1 − sr²ⁿ, which decreases as the radius increases. A good choice is
+    ``sr=exp(-3 / n)``, for which this capacity is 0.9975.
 
     Parameters
     ----------
@@ -59,9 +60,9 @@ def log_ring(n: int, sr: float = 0.99, seed: Seed = None, *, shortest: float = 1
 
         |μ_k| = exp(−1/τ_k),   τ from shortest to −1 / ln sr steps
 
-    Every octave of memory has the same number of modes. The starting angle is random. See
-    ``time_constants`` for the other modes if ``sr`` is 1 or its time constant is shorter than
-    ``shortest``.
+    Every octave of memory has the same number of modes. The starting angle is random. If ``sr`` is
+    1, or its time constant is shorter than ``shortest``, the moduli are those of
+    ``time_constants``.
 
     Parameters
     ----------

@@ -100,7 +100,7 @@ class Spectrum:
         lower = _sorted(values[~is_real & (values.imag < 0)].conj())
         if upper.size != lower.size or np.any(np.abs(upper - lower) > 2 * slack):
             remedy = "Use Spectrum(real, pairs) to add the conjugates of complex eigenvalues."
-            raise bad_argument("values", values, "a list closed under conjugation", remedy)
+            raise bad_argument("values", values, "a list that is closed under conjugation", remedy)
         return cls(np.sort(values[is_real].real), upper)
 
     @property
@@ -210,7 +210,7 @@ def off_axis(real: Array, pairs: Array) -> Spectrum:
 
 
 def _repeated(parts: Sequence[Array]) -> int:
-    """Return the number of eigenvalues that equal, up to rounding, one in an earlier part."""
+    """Return the number of eigenvalues that repeat one of an earlier part, up to rounding."""
     slack = SAME * max(np.abs(values).max() for values in parts)
     earlier, count = parts[0], 0
     for values in parts[1:]:

@@ -152,7 +152,7 @@ def memory_capacity(
     warmup = check_count(warmup, "warmup", most=steps - 4)
     if delays is None:
         if not hasattr(model, "units"):
-            raise bad_argument("delays", None, "an int or a list, as the model has no units")
+            raise bad_argument("delays", None, "an int or a list, because the model has no units")
         delays = 2 * check_count(model.units, "model.units", "a number of units", 1)
     u, targets = delayed_recall(steps, delays, seed=seed)
     split = warmup + (steps - warmup) // 2

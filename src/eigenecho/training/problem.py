@@ -13,7 +13,7 @@ import numpy as np
 
 from eigenecho.arrays import namespace, to_host, to_like
 from eigenecho.basis import Basis
-from eigenecho.errors import Words, bad_argument
+from eigenecho.errors import Words, bad_argument, counted
 from eigenecho.kernels import costs
 from eigenecho.readout import Accumulator, Gram, Lags, PassResult, Penalty, Statistic, Triangle
 from eigenecho.reservoir import DrawnReservoir, Reservoir
@@ -29,12 +29,12 @@ from eigenecho.types import Array
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AbstractProblem(ABC):
-    """Base class of training problems: a network, and the passes over its rows for ``train``.
+    """Base class of training problems: a network, with passes over its rows for ``train``.
 
         argmin_w Σ ‖y(t) − x(t) w‖² + α ‖L w‖²,   x(t) = [1, y(t−1), r(t)]
 
-    ``fit_bias`` and ``output_to_readout`` are True if rows have the first two parts. ``scalings``
-    of inputs and outputs convert from the caller's units to those of the network.
+    ``fit_bias`` and ``output_to_readout`` are True if rows contain 1 and y(t−1), respectively.
+    ``scalings`` convert inputs and outputs from the caller's units to those of the network.
     """
 
     reservoir: Reservoir
@@ -432,4 +432,6 @@ def check_warmup(warmup: int, rows: int, columns: int, which: str = "") -> None:
         remedy = "Use a smaller warmup, or drop the short series."
         if rows < columns:
             remedy = "Transpose X if its columns are time steps, or use a smaller warmup."
-        raise bad_argument("warmup", warmup, f"fewer steps than the {rows} rows{which}", remedy)
+        raise bad_argument(
+            "warmup", warmup, f"fewer steps than the {counted(rows, 'row')}{which}", remedy
+        )

@@ -4,8 +4,8 @@ After each row, the weights equal the batch solution,
 
     argmin Σ_t λ^(T−t) ‖y(t) − x(t) w‖² + α ‖L (w − w₀)‖²
 
-The learner rotates each new row into a triangle R. This algorithm neither squares numbers nor
-accumulates errors.
+The learner rotates each new row into a triangle R. This algorithm neither forms XᵀX, which would
+lose half of the digits, nor accumulates errors.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from eigenecho import kernels
 from eigenecho.checks import check_shape, is_finite_number
-from eigenecho.errors import Words, bad_argument, overflowed
+from eigenecho.errors import Words, bad_argument, counted, overflowed
 from eigenecho.readout import Penalty, annihilate, check_upper
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.train import GroupEvidence
@@ -65,7 +65,7 @@ class TrainingState(NamedTuple):
     @classmethod
     @one_blas_thread()
     def of(cls, evidence: GroupEvidence) -> TrainingState:
-        """Return the state after the rows that a readout was trained on."""
+        """Return the state after the rows on which a readout was trained."""
         R, Z = evidence.triangle
         w, statistics = evidence.weights, evidence.statistics
         rounding_error = None if statistics.is_exact else RoundingError.of(statistics.gram(), w)
@@ -75,7 +75,7 @@ class TrainingState(NamedTuple):
         """Raise if shapes are inconsistent, because compiled code does not check them."""
         size, D = np.shape(self.centre)
         if penalty.size != size:
-            raise bad_argument("penalty", Words(f"{penalty.size} rows"), f"{size} rows")
+            raise bad_argument("penalty", Words(counted(penalty.size, "row")), counted(size, "row"))
         shapes = {"R": (size, size), "Z": (size, D), "weights": (D, size), "centre": (size, D)}
         for name, shape in shapes.items():
             check_shape(getattr(self, name), name, shape)

@@ -1,6 +1,6 @@
-"""Normal equations of whole series from sums over time.
+"""Normal equations of whole series, computed from sums over time.
 
-The cost is O(T N + N²) and, for a reservoir that settles within the series, O(T log T + N²).
+The cost is O(T N + N²), or O(T log T + N²) for a reservoir that settles within the series.
 """
 
 from __future__ import annotations

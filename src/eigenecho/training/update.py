@@ -2,7 +2,8 @@
 
 Let A + E be the computed value of A = XᵀX + αM. A change of weights Δ computed from A + E has, to
 first order, the error A⁻¹ E Δ. The entries of E are rounding errors, |E_ij| ≈ ε d_i d_j with d² the
-diagonal of XᵀX, and have random signs. So E Δ is estimated as ε ‖D Δ‖ d with random signs.
+diagonal of XᵀX, and have random signs. So E Δ is estimated as ε ‖D Δ‖ d with D = diag(d) and random
+signs.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ def update(evidence: GroupEvidence, problem: Problem, block: Block) -> tuple[Gro
     digits, so only the change due to the new rows X₂ is computed, from true residuals:
 
         w + (G₁ + G₂ + αM)⁻¹ X₂ᵀ (Y₂ − X₂ w)
+
+    where G₁ and G₂ are XᵀX of the old and the new rows.
     """
     # Statistics are moved to the device of the new rows.
     old = evidence.statistics.where(problem.inputs[0])
@@ -92,8 +95,9 @@ def _corrected(
 def _error(problem: Problem, block: Block, statistics: Gram, off: Array) -> float:
     """Return the largest output error due to weight errors ``off``, relative to the targets.
 
-    It includes the rows of the block and the first rows after a zero state. The latter are not in
-    the statistics of the block if the series continues another one or has a warmup.
+    The error is computed for the rows of the block and for the first rows after a zero state. The
+    latter are not in the statistics of the block if the series continues another one or has a
+    warmup.
     """
     size = to_host(lengths(problem.targets(block)))
     size[size == 0] = 1.0

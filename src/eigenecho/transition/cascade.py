@@ -1,13 +1,13 @@
 """Cascades: dense blocks that drive modes, for matrices without a usable eigenbasis.
 
 Every real W has a Schur form W = Z T Zᵀ, with Z orthogonal and T block triangular, in which the
-eigenvalues can have any order. If those without independent eigenvectors come first and the
-remaining block C is diagonalised, then
+eigenvalues can have any order. If the eigenvalues without independent eigenvectors come first, and
+the remaining block C is diagonalised, then
 
     Zᵀ W Z = [[A, B], [0, C]],   C Q_C = Q_C Λ,   Q = Z blkdiag(I, Q_C),
     [W]_Q = [[A, B Q_C], [0, Λ]]
 
-The two parts are not decoupled, because this would lose precision.
+The block and the modes are not decoupled, because decoupling would lose precision.
 """
 
 from __future__ import annotations
