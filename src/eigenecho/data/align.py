@@ -89,7 +89,8 @@ class History:
     def then(self, after: History) -> History:
         """Return the history followed by the rows of another history.
 
-        If ``after`` has rows of X beyond its end, they replace the rows beyond the end of this one.
+        If ``after`` has rows of X beyond its end, they replace the rows beyond the end of this
+        history.
         """
         clock = Clock(joined([self.clock.times, after.clock.times]), self.clock.step)
         values = np.concatenate([self.values, after.values])
@@ -237,9 +238,7 @@ def _find_labels(argument: str, value: Any, own: Mapping[Any, list[Hashable]]) -
     """Return the labels of the columns that an argument lists by name or number."""
     items = as_labels(value)
     if items and not own:
-        raise bad_argument(
-            argument, value, "no column names if X is not given", "Pass the columns as X."
-        )
+        raise bad_argument(argument, value, "None, because X is not given", "Pass columns as X.")
     for label in items:
         if not isinstance(label, Hashable) or isinstance(label, (bool, np.bool_, float)):
             raise bad_argument(argument, value, "column names of X, or column numbers of an array")

@@ -21,9 +21,9 @@ def origins(panel: Panel, origins: Any, horizon: int) -> list[Array]:
     ----------
     panel : Panel
     origins : int, row numbers or times
-        An int is the number of origins. They are ``horizon`` rows apart, or closer if the first one
-        would otherwise be in the first half of the series, and ``horizon`` rows follow the last
-        one. Row numbers start at 0. Times require a DataFrame.
+        An int is the number of origins. These origins are ``horizon`` rows apart, or closer if the
+        first origin would otherwise be in the first half of the series, and ``horizon`` rows follow
+        the last origin. Row numbers start at 0. Times require a DataFrame.
     horizon : int
         Number of steps to forecast.
 

@@ -54,9 +54,9 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     ----------
     reservoir_ : Reservoir
     spectrum_ : Spectrum
-        Eigenvalues before the leak.
+        Eigenvalues before the leak is applied.
     effective_radius_ : float
-        Largest |λ'|, after the leak.
+        Largest |λ'|, after the leak is applied.
     seed_ : int or Generator
         The seed that was used: ``seed``, or an int that replaces None.
 
@@ -125,7 +125,8 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         out : array (T, N), optional
             Array to which the states of a single series are written.
         progress : callable (done, total), optional
-            Called several times per second with the numbers of finished and of all steps.
+            Function that is called several times per second with the number of finished steps and
+            the total number of steps.
         """
         if not hasattr(self, "reservoir_"):  # check_is_fitted is slow
             check_is_fitted(self)

@@ -53,10 +53,10 @@ class FittedNetwork:
 
     ``final_state`` is the state at the end of the last series. ``flat`` is True if the targets were
     1-D, and ``target`` is their kind, as returned by ``validation.target_kind``. ``drawn`` contains
-    the eigenvalues before the leak, or None for a matrix. ``output_names`` contains the names of
-    the targets. A file without evidence contains three values computed from it instead: the noise
-    (``stored_noise``), the log density (``stored_log_density``) and the degrees of freedom of the
-    readout per training row (``freedom_per_row``).
+    the eigenvalues before the leak is applied, or None for a matrix. ``output_names`` contains the
+    names of the targets. A file without evidence contains three values computed from it instead:
+    the noise (``stored_noise``), the log density (``stored_log_density``) and the degrees of
+    freedom of the readout per training row (``freedom_per_row``).
     """
 
     model: LinearModel
@@ -143,7 +143,7 @@ class FittedNetwork:
 
     @cached_property
     def spectrum(self) -> Spectrum:
-        """Eigenvalues before the leak."""
+        """Eigenvalues before the leak is applied."""
         return self.model.spectrum.unleak(self.lr) if self.drawn is None else self.drawn
 
     @cached_property

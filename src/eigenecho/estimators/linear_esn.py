@@ -75,7 +75,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         "eigen", a matrix without an accurate eigenbasis, such as most sparse matrices, is replaced
         by the cheapest exact form: a small dense block that drives modes, or W itself.
     sr : float
-        Spectral radius, before the leak.
+        Spectral radius, before the leak is applied.
     lr : float
         Leaking rate in (0, 1]: λ' = lr λ + 1 − lr.
     input_scaling : float or array (n_features,)
@@ -124,7 +124,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         Number of steps at the start of each series that are excluded from training and ``score``.
     missing : {"error", "skip"}
         Treat NaN in ``y`` as an error or as missing. With "skip", each output is trained and
-        scored on the rows where it is observed. Outputs that are missing at different rows are
+        scored on the rows in which it is observed. Outputs that are missing in different rows are
         trained in groups, and ``partial_fit`` is not available.
     dtype : {"float64", "float32"}
         Type of states and outputs; training sums are always float64.
@@ -140,14 +140,14 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         Readout weights in the working basis, for rows [1, y(t−1), r], or [1, y(t−1), s, φ(s)] with
         features.
     spectrum_ : Spectrum
-        Eigenvalues before the leak.
+        Eigenvalues before the leak is applied.
     effective_radius_ : float
-        Largest ``|λ'|``, after the leak.
+        Largest ``|λ'|``, after the leak is applied.
     solver_, ridge_ : str, float
         The solver and the ridge that were used.
     log_evidence_ : float
-        Log marginal likelihood of the training targets under the ridge. With ``ridge="auto"``, it
-        is the largest among ridges that are compatible with cross-validation.
+        Log marginal likelihood of the training targets, for the ridge that was used. With
+        ``ridge="auto"``, it is the largest value among the ridges that pass cross-validation.
     final_state_ : State
         State (r, y) at the end of the last training series, from which ``forecast`` continues.
     noise_covariance_ : array (D_out, D_out)
@@ -157,8 +157,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
     See Also
     --------
-    eigenecho.Forecaster : Forecasts without parameters to choose.
-    eigenecho.DiagonalReservoir : States only, for another readout.
+    eigenecho.Forecaster : Automatic forecaster, which requires no choice of parameters.
+    eigenecho.DiagonalReservoir : States of a reservoir, for other readouts.
     eigenecho.search : Hyperparameter search.
 
     Examples
@@ -351,7 +351,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         Parameters
         ----------
         X : array (T, D_in), array (series, T, D_in), list of arrays, or None
-            None for a model without input, with ``y_previous``.
+            Inputs. None for a model without input, which requires ``y_previous``.
         y_previous : array (T, D_out), optional
             Row t contains y(t−1), which replaces the model's own output in the feedback and in
             the readout (teacher forcing).
@@ -368,8 +368,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
             and cost O(N'²) per row. A network with feedback needs ``y_previous``.
         progress : callable (done, total), optional
-            Called several times per second with the numbers of finished and of all steps. It does
-            not change the results.
+            Function that is called several times per second with the number of finished steps and
+            the total number of steps.
         """
         check_is_fitted(self)
         if self.model_.closed and y_previous is None:  # sequential, so a device would not help
@@ -433,7 +433,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     @takes_tensors
     @one_blas_thread()
     def states(self, X: Any, basis: str = "neuron") -> Any:
-        """Compute the states (T, N) in the "neuron" basis, or in the "work" basis of transform."""
+        """Compute states (T, N) in the "neuron" basis or, like ``transform``, the "work" basis."""
         states = self.transform(X)
         check_known(basis, "basis", ("neuron", "work"))
         if basis == "work" or self.model_.reservoir.transition.in_neuron_basis:
@@ -485,7 +485,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             Coverage of prediction intervals in (0, 1), such as 0.9. The training residuals are
             propagated through the closed loop, which is exact for independent Gaussian errors.
             The uncertainty of the weights is included to first order, unless the network was
-            loaded from a file without ``statistics``. Not available with features.
+            loaded from a file without ``statistics``. Networks with features have no intervals.
         clip : bool
             With features, clip each step at 25% beyond the range of the training targets. By
             default, a forecast with features becomes NaN, with a warning, once it is 10 standard
@@ -588,9 +588,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         n_outputs = check_count(n_outputs, "n_outputs", columns, 1)
         if self.standardize:
             expected = "False for a network that is not fitted"
-            raise bad_argument(
-                "standardize", True, expected, "Fit the network on the first rows instead."
-            )
+            raise bad_argument("standardize", True, expected, "Call fit on the first rows.")
         drawn = settings.draw(n_inputs, n_outputs, self.seed)
         penalty = settings.penalty_of(drawn, n_outputs)
         W_out = np.zeros((penalty.size, n_outputs), drawn.reservoir.dtype)
@@ -610,7 +608,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         most ``tol`` times the standard deviation of y, or the root mean square of y with
         ``fit_bias=False`` and ``standardize=False`` (see ``certificate_.size``). The training
         statistics bound the error; with ``data=(X, y)`` it is measured, and fewer modes are needed.
-        Networks without statistics (from a file without them, or with outputs missing at different
+        Networks without statistics (from a file without them, or with outputs missing in different
         rows) weight all inputs equally, as ``model_.reduce`` does.
 
         Parameters
@@ -701,7 +699,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
     @property
     def effective_radius_(self) -> float:
-        """Largest ``|λ'|``, after the leak."""
+        """Largest ``|λ'|``, after the leak is applied."""
         return self._checked.model.effective_radius
 
     @property
@@ -726,7 +724,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
     @property
     def log_evidence_(self) -> float:
-        """Log marginal likelihood of the training targets under the ridge."""
+        """Log marginal likelihood of the training targets, for the ridge that was used."""
         return self._get_or_missing("log_density")
 
     @property

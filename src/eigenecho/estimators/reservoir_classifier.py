@@ -40,9 +40,9 @@ class ReservoirClassifier(ClassifierMixin, SeriesEstimator):
         Number of phases of each mode.
     thresholds : int
         Number of thresholds for each output. The defaults give 7680 features. A classifier with 8
-        time constants, 4 frequencies, 2 phases and 4 thresholds has 1024 features, and is three to
-        five times faster to fit, five times faster to predict, and half a percentage point less
-        accurate.
+        time constants, 4 frequencies, 2 phases and 4 thresholds has 1024 features. It is three to
+        five times faster in ``fit``, five times faster in ``predict``, and half a percentage point
+        less accurate.
     ridge : "auto" or float
         Ridge penalty for the standardised features. "auto" compares 17 values from 1e-2 to 1e6.
     layout : {"channels_last", "channels_first"}
@@ -83,7 +83,7 @@ class ReservoirClassifier(ClassifierMixin, SeriesEstimator):
     See Also
     --------
     eigenecho.ReservoirFeatures : The features, for other classifiers.
-    eigenecho.load : Reads a saved classifier.
+    eigenecho.load : Load a saved classifier.
 
     Examples
     --------
@@ -180,7 +180,7 @@ class ReservoirClassifier(ClassifierMixin, SeriesEstimator):
         return series.restore(self._classify(series, progress), ["label"])
 
     def decision_function(self, X: Any, *, progress: Any = False) -> Any:
-        """Return decision values, which are about 1 for the class of a series and −1 for others.
+        """Return decision values, about 1 for the class of a series and −1 for other classes.
 
         Parameters
         ----------

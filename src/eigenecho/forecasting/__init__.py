@@ -1,4 +1,4 @@
-"""Forecasts of series: candidates, their selection on a validation split, ensembles, intervals.
+"""Forecasts of series: candidates, selection on a validation split, ensembles and intervals.
 
 - ``signals``: series with imputed values, scaled by the root mean square of their steps. The scale
   is computed from the rows up to the last checkpoint before the forecast origin. Checkpoints are
@@ -19,10 +19,11 @@
   its own forecasts. This is also linear in x(t), so forecasts from many origins are a single matrix
   product. The weights of one series may be shrunk towards the weights of all series. An ensemble is
   a trimmed mean of candidates.
-- ``validation``, ``selection``: candidates are scored on rows that they were not trained on.
+- ``validation``, ``selection``: candidates are scored on rows on which they were not trained.
   Candidates whose errors are close to the smallest error form the ensemble.
-- ``prior``: forecasts of short series by readouts of other series and by simple methods, weighted
-  by their past errors. They are averaged with the ensemble, with weights from validation errors.
+- ``prior``: forecasts of short series by simple methods and by readouts that were trained on other
+  series, weighted by their past errors. They are averaged with the ensemble, with weights from
+  validation errors.
 - ``intervals``: the distribution of validation errors by step ahead, scaled for each series.
 - ``fit``: selection and training in one function, and the fitted forecaster, which forecasts from
   any row of any series.

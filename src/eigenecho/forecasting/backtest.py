@@ -100,7 +100,7 @@ class Backtest:
 
     @property
     def measure(self) -> str:
-        """Measure by which methods are compared: "mase" for several series, else "mae"."""
+        """Measure by which methods are compared: "mase" for several series, otherwise "mae"."""
         is_scaled = self.summary["mase"].notna().all()
         return "mase" if is_scaled and len(self.ids) > 1 else "mae"
 
@@ -168,7 +168,7 @@ def scores(
         mae = mean |e|,   rmse = √ mean e²,   mase = mean |e| / scale,   e = y − forecast
         smape = 200 · mean |e| / (|y| + |forecast|)
         coverage = mean [lower ≤ y ≤ upper]
-        interval_score = mean upper − lower + 2/α max(lower − y, y − upper, 0),  α = 1 − interval
+        interval_score = mean [upper − lower + 2/α max(lower − y, y − upper, 0)],  α = 1 − interval
 
     The expectation of the interval score, or Winkler score, is smallest for the true quantiles.
 

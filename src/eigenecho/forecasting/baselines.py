@@ -64,7 +64,7 @@ class Baseline:
         return last + self._growth(y, rows)[:, None] * seasons
 
     def _growth(self, y: Array, rows: Array) -> Array:
-        """Return the difference of the means of the last two seasons, or 0 with fewer rows."""
+        """Return the difference between the means of the last two seasons, or 0 with fewer rows."""
         m = self.season
         sums = np.concatenate([[0.0], np.cumsum(y - y[0])])
         ends = rows + 1

@@ -104,7 +104,7 @@ class Candidate:
         }
 
     def solve(self, sums: Sums) -> Array:
-        """Return W (N', H) from the sums of its baseline."""
+        """Return W (N', H), computed from the sums for the baseline of the candidate."""
         if self.kind == "direct":
             assert self.ridge is not None
             return direct(sums, (self.ridge,))[0]

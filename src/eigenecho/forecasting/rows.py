@@ -42,7 +42,7 @@ class Sums:
     following_seen : array (1,)
         Number of observed values of the target y(t+1) − ℓ(t).
     squares : float
-        Sum of its squares.
+        Sum of the squares of the target y(t+1) − ℓ(t).
     """
 
     ahead: Gram

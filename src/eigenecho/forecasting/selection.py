@@ -78,7 +78,7 @@ class ForecastConfig:
     ----------
     horizon : int
     periods : tuple of float
-        Seasonal periods, in rows. Before they are detected, only periods passed by the caller.
+        Seasonal periods, in rows. Before the detection, only the periods passed by the caller.
     strategy : {"auto", "direct", "recursive"}
     sharing : {"auto", "shared", "own"}
     validation : int or None
@@ -306,7 +306,7 @@ def _select_pull(
 ) -> tuple[Pull | None, list[Array]]:
     """Return the pull with the smallest validation error, and its forecasts.
 
-    Pulls are compared with the best few candidates only.
+    Only the forecasts of the few best candidates are used to compare pulls.
     """
     if len(data.signals) == 1 or sharing == "shared":
         return None, shared

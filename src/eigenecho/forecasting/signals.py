@@ -223,7 +223,7 @@ class Measures:
     past : array (P,)
         Root mean square step of each past column.
     multivariate : bool
-        True if the other series are past columns of each series. At least two must change.
+        True if the other series are past columns of each series. At least two series must change.
     """
 
     season: int

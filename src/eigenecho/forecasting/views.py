@@ -144,8 +144,8 @@ class View:
         Name of the spectrum, for reports.
     filter : Filter
     removed : RemovedEffects
-        Effects that are removed before the filter and added to the forecasts. It also determines
-        whether the filter is applied to values or to logarithms.
+        Effects that are removed before the filter and added to the forecasts. This attribute also
+        determines whether the filter is applied to values or to logarithms.
     side : Filter, optional
         Filter of the past columns, whose states are appended to the rows.
     alone : bool
