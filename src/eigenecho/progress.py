@@ -21,8 +21,8 @@ INTERVAL = 0.2
 """Approximate time between two reports, in seconds."""
 
 UNIT = 1 << 12
-"""Number of steps. Pieces end at its multiples, where all kernels end a chunk, so that results are
-bit-identical to those of an undivided run."""
+"""Pieces end at multiples of this number of steps, where all kernels end a chunk, so that results
+are bit-identical to those of an undivided run."""
 
 
 class Progress:

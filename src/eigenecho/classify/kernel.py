@@ -102,7 +102,7 @@ def _mix(series, first, steps, bank, a, u):
 def _begin(series, bank, a, u, states):
     """Initialise the last states of the block of lanes that starts at lane ``a``.
 
-    They are the steady state for the first value of the series.
+    The initial states are the steady state for the first value of the series.
     """
     _mix(series, 0, 1, bank, a, u)
     states[:] = 0

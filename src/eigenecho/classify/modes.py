@@ -73,8 +73,8 @@ class ModeGrid:
 def draw_mixes(modes: int, channels: int, rng: np.random.Generator) -> Array:
     """Draw the channel weights (2, modes, channels) of the forward and backward modes.
 
-    A single channel has weight 1. With several channels, each mode uses a few random ones with
-    random signs.
+    A single channel has weight 1. With several channels, each mode uses a few random channels
+    with random signs.
     """
     if channels == 1:
         return np.ones((2, modes, 1), np.float32)

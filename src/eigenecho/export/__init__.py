@@ -1,6 +1,6 @@
 """Export of networks as source code in other languages, with a test vector.
 
-``step`` specifies the order of operations in plain Python, ``program`` holds the constants of a
+``step`` specifies the order of operations in plain Python, ``program`` contains the constants of a
 network, ``reference`` runs the specification, and ``translate`` writes it in C or JavaScript.
 """
 

@@ -65,7 +65,7 @@ def source_files(
 
 
 def _comment_line(text: str) -> str:
-    """Return a comment line that the text, which may come from a file, cannot end."""
+    """Return a text as a comment line, changed so that the text cannot end the comment."""
     line = "".join(c if c.isprintable() else " " for c in text)
     line = re.sub(r"\*(?=/)|/(?=\*)|\?(?=\?)", r"\g<0> ", line)  # ?? begins a trigraph
     return f" * {line}".rstrip()

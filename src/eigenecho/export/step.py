@@ -2,13 +2,13 @@
 
 ``reference`` runs these functions, and ``translate`` writes the same statements in C and
 JavaScript. Each operation is rounded to the dtype of the network, and sums are computed from left
-to right, so that all three agree bit for bit.
+to right, so that the results in all three languages agree bit for bit.
 
-``c`` holds the constants (``program.StepProgram``), ``state.r`` the units, and ``state.y`` the last
-output in the caller's units. Conditions and bounds of loops depend on ``c`` only and are resolved
-by the translation: ``if c.bias:`` is true if the network has a bias. The functions may use loops
-over ranges, assignments, +, −, *, / and calls of each other with arguments of the same names. An
-annotation declares a variable.
+``c`` contains the constants (``program.StepProgram``), ``state.r`` the units, and ``state.y`` the
+last output in the caller's units. Conditions and bounds of loops depend on ``c`` only and are
+resolved by the translation: ``if c.bias:`` is true if the network has a bias. The functions may use
+loops over ranges, assignments, +, −, *, / and calls of each other with arguments of the same names.
+An annotation declares a variable.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ ORIGINS = 150
 """Maximum number of forecast origins per series at which candidates are scored."""
 
 BLOCKS = 8
-"""Minimum number of horizons in the validation rows of a long series, to be representative."""
+"""Minimum number of horizons in the validation rows of a long series, so that they are typical."""
 
 ENOUGH = 3000
 """Number of rows from which half of the rows are enough for training."""

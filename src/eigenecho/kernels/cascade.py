@@ -17,7 +17,7 @@ from eigenecho.arrays import namespace, to_like
 from eigenecho.kernels.forms import Array, CascadeForm, DenseForm, DiagonalForm
 
 CHUNK_STEPS = 256
-"""Number of steps that the block is computed ahead of the modes, so that they stay in cache."""
+"""Number of steps by which the block is computed ahead of the modes, so that they stay in cache."""
 
 
 def scan(

@@ -53,7 +53,7 @@ PRODUCT_NS = 4.0
 MAX_CONVOLUTION_COST = 0.5
 """Cost of a convolution relative to that of a scan, below which the convolution is preferred.
 
-Smaller savings do not justify the detour.
+Smaller savings do not justify a convolution.
 """
 
 # Sums over time
@@ -62,7 +62,7 @@ STATE_SUM_NS = 0.5
 """Time of one unit in one step of a run that sums states over time, in nanoseconds."""
 
 STATE_SUM_COLUMN_NS = 0.15
-"""Additional time of one unit for each column that states are multiplied by, in nanoseconds."""
+"""Additional time of one unit for each column by which states are multiplied, in nanoseconds."""
 
 CORRELATION_NS = 15.0
 """Time of one value of one column in a correlation by Fourier transforms, in nanoseconds."""

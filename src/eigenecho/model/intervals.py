@@ -46,7 +46,7 @@ COLUMNS, PROBES = 96, 8
 """Initial number of random columns to condense rows, and of columns that test the result."""
 
 PAYS = 5
-"""Smallest ratio of the numbers of rows and units to that of columns for which condensing pays."""
+"""Smallest ratio of rows, and of units, to random columns for which condensing saves time."""
 
 MISSED = 1e-11
 """Largest fraction of the sum of squares of the rows that condensing may lose."""

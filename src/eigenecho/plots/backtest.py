@@ -120,7 +120,7 @@ def _select_disjoint(cutoffs: Sequence[int], horizon: int) -> list[int]:
 
 
 def _method_styles(tested: Backtest) -> dict[str, tuple[str, Any]]:
-    """Return the colour and line style of each method; the best baseline looks as in the panels."""
+    """Return the colour and line style of each method; the best baseline as in the panels."""
     baselines = sorted(tested.methods[1:], key=lambda name: name != tested.best_naive)
     styles = zip(cycle(LINES), chain(["-"], cycle(DASHES)))
     return dict(zip([OURS, *baselines], styles, strict=False))

@@ -118,7 +118,7 @@ def draw_intervals(
 ) -> None:
     """Draw prediction intervals (times, lower, upper) as areas, or as bars for one step.
 
-    The lines must be drawn before. Intervals that are much wider than the lines are cut off, unless
+    All lines must be drawn first. Intervals that are much wider than the lines are cut off, unless
     the lines are constant.
     """
     bottom, top = ax.get_ylim()

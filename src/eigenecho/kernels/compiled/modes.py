@@ -24,7 +24,8 @@ SUM_PASS_STEPS = 4
 MIN_DIRECT_UNITS = 256
 """Smallest number of units whose rows are written directly into the result.
 
-Eight streams of short pieces are slow, so shorter rows are computed in a buffer and copied.
+Writing eight short rows at the same time is slow, so shorter rows are computed in a buffer and
+copied.
 """
 
 ROW_PADDING = 8

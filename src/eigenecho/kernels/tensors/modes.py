@@ -79,7 +79,7 @@ class ChunkTables(NamedTuple):
     """Tables for chunks of L steps in the layout of ``fused``, for D drive columns and M modes."""
 
     end_weights: Tensor
-    """b λ^(L−1−k), (L D, 2 M): end_c is the drive of chunk c times this matrix."""
+    """b λ^(L−1−k), (L D, 2 M): end_q is the drive of chunk q times this matrix."""
 
     step: Tensor
     """λ^L, (M, 2)."""

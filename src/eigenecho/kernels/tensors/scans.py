@@ -19,7 +19,7 @@ from eigenecho.kernels.tensors.modes import MAX_POWERS, ChunkTables, ComplexMode
 Tensor = Any
 
 MAX_TOEPLITZ_ENTRIES = 1 << 24
-"""Largest number of entries of the Toeplitz matrix that a chunk is multiplied by."""
+"""Largest number of entries of the Toeplitz matrix by which a chunk is multiplied."""
 
 MIN_CHUNK_STEPS = 16
 """Smallest number of steps of a chunk."""
