@@ -124,7 +124,7 @@ class ShardedProblem(AbstractProblem):
         return PassResult(kind.empty(*size) if total is None else total, held_out, [end.state])
 
     def gather_gram(self, block: Block) -> PassResult:
-        """Compute XᵀX and XᵀY of a block from sums over time."""
+        """Return XᵀX and XᵀY over a block, computed from sums over time."""
         K = None if self.halos is None else lag_count(self)
         sums, direct = self.merge_over_shards("statistics", _sum_over_time, Fold(block), K)
         return assemble_gram(self, sums.value, direct)

@@ -1,4 +1,4 @@
-"""Candidates, which combine a view and a baseline, their training, and ensembles of candidates."""
+"""Candidates (combinations of a view and a baseline), their training, and ensembles."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ RIDGES = tuple(10.0 ** (k / 2) for k in range(-2, 11))
 
 
 class Pull(NamedTuple):
-    """Shrinkage of the weights of one series to the shared weights of all series.
+    """Shrinkage of the weights of one series towards the shared weights of all series.
 
     Attributes
     ----------

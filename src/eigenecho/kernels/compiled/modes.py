@@ -71,7 +71,7 @@ def columns_from(rows, n):
 
 @compiled
 def drive_reals(real, c, x, s, rows):
-    """Write eight steps of real modes, r ← a r + x c, into one row each."""
+    """Write eight steps r ← a r + x c of real modes, one step per row."""
     for i in range(real.size):
         a, r, f = real[i], s[i], c[i]
         r = a * r + x[0] * f
