@@ -298,7 +298,7 @@ def target_kind(inputs: Sequence[Array], outputs: Sequence[Array]) -> str | None
 
         "next": y(t) = u(t+1),   "same": y(t) = u(t),   "other": neither
 
-    Medians are compared, so "next" allows noise, and jumps at a few rows. The result is None if
+    Medians are compared, so "next" tolerates noise, and jumps in a few rows. The result is None if
     there are fewer input columns than outputs, or only a single row.
     """
     D = outputs[0].shape[1]

@@ -6,10 +6,10 @@ normalised modes of the steps Δ of the series, that is, weighted means of its s
 
     x_τ(t) = Σ_j a^j Δ(t−j) / Σ_j a^j,   a = exp(−1/τ),   ŷ(t+h) = y(t) + x(t) W_h
 
-Each of these forecasts has a weight proportional to L^−POWER, where L is the mean of its n errors
-at earlier rows of the series. If n < FEW_ERRORS, L also includes the distance of the forecast from
-the last value, times (1/n² − 1/FEW_ERRORS²), because a few errors may be small by chance. The
-readouts are then adapted to the rows of the series:
+Each method and each readout has a weight w proportional to L^−POWER, where L is the mean of its n
+errors at earlier rows of the series. If n < FEW_ERRORS, L also includes the distance of the
+forecast from the last value, times (1/n² − 1/FEW_ERRORS²), because a few errors may be small by
+chance. The readouts are then adapted to the rows of the series:
 
     W = argmin ‖Y − X W‖² + PULL √h ‖W − Σ_k w_k W_k‖²
 

@@ -48,9 +48,10 @@ class Filter:
         r(t) = r(t−1) Λ + u(t) b
 
     With τ = 0, the level is the last value, and u(t) is the step from row t − 1 to row t. The rows
-    are x = [c, r], where c is the root mean square step so far, whose weight is a drift. They scale
-    with the series, and depend neither on later rows nor on a constant added to the series. The
-    input weights are not random: |b|² = 1 − |λ|² gives each mode unit variance for white noise.
+    are x = [c, r], where c is the root mean square step so far, whose weight acts as a drift. The
+    rows scale with the series, and depend neither on later rows nor on a constant added to the
+    series. The input weights are not random: |b|² = 1 − |λ|² gives each mode unit variance for
+    white noise.
 
     Parameters
     ----------

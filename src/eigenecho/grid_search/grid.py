@@ -47,7 +47,7 @@ def expand(grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]) -> l
 
 
 def int_seed(seed: Any) -> Any:
-    """Return a seed as an int, which gives the same reservoir each time."""
+    """Return a seed as an int, so that it draws the same reservoir each time."""
     draws = generator(seed)
     return seed if isinstance(seed, (int, np.integer)) else int(draws.integers(2**31))
 
@@ -67,8 +67,8 @@ class Group:
     """Combinations of ridges and input scalings that share one reservoir.
 
     Each element of ``members`` contains the indices of a combination, its scaling and its ridge. A
-    ridge "auto" or "loop" has its own group, whose ``params`` contain it. Seeds are in ``params``
-    only if they are in the grid.
+    combination with the ridge "auto" or "loop" has a separate group, whose ``params`` contain the
+    ridge. Seeds are in ``params`` only if they are in the grid.
     """
 
     params: Params

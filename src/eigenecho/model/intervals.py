@@ -96,8 +96,8 @@ class Posterior:
 
         cov(x δ, x' δ) = (x A⁻¹ x'ᵀ) Σ,   A = XᵀX + αM = RᵀR
 
-    for any two rows x, x' of the readout. For a small ridge this is the covariance of least
-    squares. ``free`` is the number of rows minus the degrees of freedom of the fit.
+    for any two rows x, x' of the readout. For a small ridge, this is the covariance of the
+    least-squares weights. ``free`` is the number of rows minus the degrees of freedom of the fit.
     """
 
     parts: tuple[GroupPosterior, ...]

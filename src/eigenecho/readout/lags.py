@@ -4,8 +4,8 @@ With ρ_k = Σ e(t)ᵀ a(t−k), the products of states and side columns are a p
 
     Σ e(t)ᵀ r_i(t) = Σ_k ρ_k B_i λ_i^k
 
-which is truncated when |λ|^k is below the rounding error. Its Horner scheme is the recurrence of
-the reservoir itself, run over the lags from the last to the first.
+which is truncated when |λ|^k is below the rounding error. The Horner scheme of this series is the
+recurrence of the reservoir itself, run over the lags from the last to the first.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ def resonant_part(problem: Problem) -> Problem | None:
 def assemble_gram(
     problem: AbstractProblem, sums: Lags | Moments, direct: Gram | None
 ) -> PassResult:
-    """Return XᵀX and XᵀY from sums over time and the ``direct`` sums of resonant modes."""
+    """Return XᵀX and XᵀY, given sums over time and the ``direct`` sums of resonant modes."""
     reservoir, spectrum = problem.reservoir, problem.reservoir.spectrum
     moments = sums.moments(reservoir)
     statistics = moments.gram(spectrum, reservoir.B, problem.D_out)
