@@ -165,8 +165,8 @@ def _count(outputs, thresholds, counts):
 def shares_above(rows, starts, bank, thresholds, out):
     """Write the fraction of steps at which each output exceeds each threshold to ``out``.
 
-    Series i consists of at least two rows, ``rows[starts[i] : starts[i + 1]]``, and ``rows`` is (n,
-    D). ``thresholds`` (2 · phases, J, lanes) and ``out`` (series, 2 · phases, J, lanes) exclude the
+    Series i is ``rows[starts[i] : starts[i + 1]]`` (steps, D), with at least two steps.
+    ``thresholds`` (2 · phases, J, lanes) and ``out`` (series, 2 · phases, J, lanes) exclude the
     lanes of zeros. The outputs of w come first, then those of d, whose first step is excluded
     because it is always 0.
     """

@@ -333,7 +333,7 @@ def _train_view(
         return rows.sums(baselines, horizon, 0, stops[series], rows.unit(stops[series]))
 
     def solve(total: Sums, shared: Sequence[Array] | None = None) -> list[Array]:
-        """Return the weights of all candidates, shrunk towards ``shared`` if given."""
+        """Return the weights of all candidates, shrunk towards ``shared`` if it is given."""
         parts = [total.of_baseline(baselines.index(c.baseline), horizon) for c in candidates]
         if shared is None or pull is None:
             return [c.solve(part) for c, part in zip(candidates, parts, strict=True)]

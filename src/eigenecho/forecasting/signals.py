@@ -120,7 +120,7 @@ class Signal:
     def with_unit(self, rows: int | None = None, default: float = 0.0) -> Signal:
         """Return the signal with the unit of its first ``rows`` rows, or a default unit.
 
-        The default is used if these rows are constant. If it is 0, the signal is marked as
+        The default is used if these rows are constant. If the default is 0, the signal is marked as
         constant. The offset is computed from the same rows.
         """
         size = mean_step(self.values[:rows]) or default

@@ -2,8 +2,8 @@
 
 ``reference`` is the specification: readable loops over *forms*, which are tuples of plain arrays
 that describe W. ``compiled`` has the same functions for NumPy arrays, and ``tensors`` for torch.
-``dispatch`` selects a kernel by the kind of array and the form, and a scan or a convolution by
-their cost (``costs``).
+``dispatch`` selects a kernel by the kind of array and the form, and chooses between a scan and a
+convolution by their costs (``costs``).
 
 - Modes are independent of each other, so ``compiled.modes`` computes eight steps of a mode (four
   if it sums over modes) before it continues with the next one. States thus stay in registers. Rows
