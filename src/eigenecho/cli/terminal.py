@@ -15,6 +15,8 @@ import typer
 from rich import progress as rich
 from rich.console import Console
 
+from eigenecho.errors import counted
+
 INTERVAL = 10.0
 """Time between two progress lines of a part, in seconds."""
 
@@ -66,7 +68,7 @@ def say(console: Console, line: object) -> None:
 
 @contextmanager
 def print_warnings(console: Console) -> Iterator[None]:
-    """Print each warning once at the end, even after an error, and without a line of code."""
+    """Print each warning once at the end, even after an error, and without its line of code."""
     with warnings.catch_warnings(record=True) as caught:
         try:
             yield
@@ -121,7 +123,7 @@ def print_progress(console: Console, unit: str = "run") -> Callable[[str, int, i
         now = monotonic()
         if name not in printed:
             stored = f", {done} already stored" if done else ""
-            say(console, f"{name}: {total} {unit}{'s' * (total != 1)}{stored}")
+            say(console, f"{name}: {counted(total, unit)}{stored}")
         elif done == total:
             say(console, f"{name}: done")
         elif now - printed[name] >= INTERVAL:

@@ -237,7 +237,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         Parameters
         ----------
         X : array (T, D_in), array (series, T, D_in), list of arrays (T_i, D_in), or None
-            None for a generator without input, with ``feedback=True``.
+            Inputs. None for a generator without input, which requires ``feedback=True``.
         y : array (T,) or (T, D_out), or one for each series of ``X``
             Targets at the rows of ``X``. With ``missing="skip"``, NaN is a missing value.
 

@@ -173,8 +173,8 @@ class ReservoirClassifier(ClassifierMixin, SeriesEstimator):
         Returns
         -------
         array (series,)
-            For a long frame, a Series with the sorted ids as index; for polars or PyArrow, a frame
-            with the columns ``id`` and "label".
+            Labels. For a long frame, a Series with the sorted ids as index; for polars or PyArrow,
+            a frame with the columns ``id`` and "label".
         """
         series = self._read(X)
         return series.restore(self._classify(series, progress), ["label"])
@@ -192,8 +192,8 @@ class ReservoirClassifier(ClassifierMixin, SeriesEstimator):
         Returns
         -------
         array (series, K), or (series,) for two classes
-            In the order of ``classes_``. For two classes, positive values indicate the second
-            class. For a long frame, a frame with the sorted ids as index.
+            Decision values, in the order of ``classes_``. For two classes, positive values indicate
+            the second class. For a long frame, a frame with the sorted ids as index.
         """
         series = self._read(X)
         decisions = self._decide(series, progress)
@@ -218,7 +218,8 @@ class ReservoirClassifier(ClassifierMixin, SeriesEstimator):
         Returns
         -------
         array (series, K)
-            In the order of ``classes_``. For a long frame, a frame with the sorted ids as index.
+            Probabilities, in the order of ``classes_``. For a long frame, a frame with the sorted
+            ids as index.
         """
         series = self._read(X)
         decisions = self._decide(series, progress)

@@ -23,10 +23,10 @@ DAMPING = 0.9
 class Baseline:
     """Naive forecast from any row of a series.
 
-    ``level``: the level. ``mean``: the mean so far. ``drift``: the last value plus the mean step so
-    far for each step ahead. ``damped``: a drift with shrinking steps. ``season``: the last season.
-    ``growth``: the last season plus, for each season ahead, the difference between the means of
-    the last two seasons.
+    ``level``: the current level. ``mean``: the mean so far. ``drift``: the last value plus the mean
+    step so far for each step ahead. ``damped``: a drift with shrinking steps. ``season``: the last
+    season. ``growth``: the last season plus, for each season ahead, the difference between the
+    means of the last two seasons.
 
     All forecasts are linear in the series, and exact for a constant series.
     """

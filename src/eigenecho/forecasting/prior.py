@@ -252,7 +252,7 @@ class Mixture(NamedTuple):
 
 
 def _ahead(signal: Signal, z: Array, rows: int, origins: Array, steps: Array) -> Array:
-    """Return the values (O, S) after the origins; NaN if missing or after the first rows."""
+    """Return the values (O, S) after the origins; NaN if missing or not in the first rows."""
     truth = np.append(np.where(signal.observed[:rows], z[:rows], np.nan), np.nan)
     return truth[np.minimum(origins[:, None] + steps, rows)]
 

@@ -238,7 +238,7 @@ def candidate_views(data: ValidationData, rows: int, config: ForecastConfig) -> 
 
 
 def variants(view: View, rows: int, config: ForecastConfig, series: int) -> list[View]:
-    """Return variants of a view: one without slow modes, and one that scales by deviations."""
+    """Return variants of a view: one without slow modes, and one with ``by_deviation``."""
     found = []
     if config.spectrum is None:
         seasons = () if view.removed.calendar else config.seasons

@@ -13,7 +13,7 @@ from eigenecho.types import Array
 
 
 class DiagonalForm(NamedTuple):
-    """Eigenvalues of a diagonal W: ``real`` (n,), and one of each pair as ``re``, ``im`` (m,)."""
+    """Eigenvalues of a diagonal W: real ones (n,), and ``re`` and ``im`` (m,) of one per pair."""
 
     real: Array
     re: Array

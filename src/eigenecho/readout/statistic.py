@@ -32,7 +32,7 @@ class Accumulator(Protocol):
 
     @staticmethod
     def lanes(rows: int, size: int) -> int:
-        """Return the number of statistics to gather in parallel, for any number of threads.
+        """Return the number of statistics to gather in parallel, whatever the number of threads.
 
         The default is two, because NumPy releases the interpreter lock during matrix products.
         """

@@ -112,7 +112,7 @@ def lag_count(problem: AbstractProblem) -> int | None:
 def sum_states(
     problem: Problem, series: int, drive: Array, side: Array, start: int
 ) -> tuple[Array, Array, Array]:
-    """Return the state before ``start``, the sum Σ e(t)ᵀ r(t) from there on, and the last state."""
+    """Return the state before ``start``, Σ e(t)ᵀ r(t) from ``start`` on, and the last state."""
     reservoir, xp = problem.reservoir, namespace(side)
     rows = SeriesRows(drive[:, :0], [(reservoir, drive)], [problem.start(series)])
     states = rows.states_before(start)

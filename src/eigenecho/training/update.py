@@ -170,7 +170,8 @@ class RoundingError(NamedTuple):
     def error(self, x: Array, R: Array, weights: Array, faded: float) -> float:
         """Return the estimated error of the output at a row (N',), relative to the outputs.
 
-        RᵀR = A and ``weights`` (N', D_out) are current; ``faded`` is the remaining weight of XᵀX.
+        ``R`` is the triangle with RᵀR = A, and ``weights`` (N', D_out) are the current weights.
+        Forgetting has multiplied the initial XᵀX by ``faded``.
         """
         solve = partial(cho_solve, (R, False), check_finite=False)
         off = faded * weight_error(self.scale, weights - self.start, solve)
