@@ -72,20 +72,20 @@ class Clock:
         """The step in words."""
         step = self.step
         if is_period(self.times):
-            return f"{_plural(step, 'period')} of frequency {self.times.freqstr!r}"
+            return f"{counted(step, 'period')} of frequency {self.times.freqstr!r}"
         if not is_date(self.times):
             return f"{step:g}"
         if hasattr(step, "months"):
-            return _plural(step.months, "month")
+            return counted(step.months, "month")
         name = _code(step)
         if name == "B":
-            return _plural(step.n, "business day")
+            return counted(step.n, "business day")
         if name.lstrip("B")[:1] in CALENDAR:
-            return _plural(step.n, CALENDAR[name.lstrip("B")[0]][1])
+            return counted(step.n, CALENDAR[name.lstrip("B")[0]][1])
         seconds = self.seconds
         for unit, size in UNITS.items():
             if seconds >= size and seconds % size == 0:
-                return _plural(int(seconds // size), unit)
+                return counted(int(seconds // size), unit)
         return f"{seconds:g} seconds"
 
     @property
@@ -183,7 +183,7 @@ def find_step(times: Any) -> Any:
 
 
 def usual_steps(times: Any) -> list[Any]:
-    """Return the most common difference between times, and the smallest frequent one.
+    """Return the most common difference between times, and the smallest frequent difference.
 
     If many rows are missing, differences of two steps may be more common than those of one step.
     """
@@ -369,7 +369,7 @@ def _nominal(times: Any) -> Any:
 def _localised(local: Any, zone: Any) -> Any:
     """Return local dates in a time zone.
 
-    Ambiguous times are the earlier ones, and times that do not exist are shifted forward.
+    Of two possible times, the earlier one is used. Times that do not exist are shifted forward.
     """
     if zone is None:
         return local
@@ -397,7 +397,3 @@ def _range(start: Any, step: Any, **until: Any) -> Any:
 def _code(step: Any) -> str:
     """Return the pandas alias of an offset without its number and anchor, such as MS for 2MS."""
     return str(step.freqstr.lstrip("-0123456789").split("-")[0])
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count != 1)}"

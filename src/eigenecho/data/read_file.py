@@ -14,6 +14,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from eigenecho.errors import counted
+
 PARQUET = (".parquet", ".pq")
 SEPARATORS = (",", ";", "\t", "|")
 NEEDS_PYARROW = (
@@ -78,9 +80,7 @@ def read_file(path: Path, form: FileFormat) -> Any:
     sep = "\t" if form.sep == "tab" else form.sep or _find_separator(path, lines)
     rows, numbers = _split(path, lines, sep, form.skip_rows)
     if len(rows) < 2:
-        raise ValueError(
-            f"{path} contains no data rows. Expected a header and at least one data row."
-        )
+        raise ValueError(f"{path} contains no data. Expected a header and at least one row.")
     _check_widths(path, rows, numbers, sep)
     return _as_frame(path, rows, numbers)
 
