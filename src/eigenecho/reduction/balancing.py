@@ -1,6 +1,6 @@
 """Balancing: new states, ordered by reachability and observability.
 
-With rows X (M, N) of states and an observability factor F F ᵀ = Q, the thin SVD
+With rows X (M, N) of states and an observability factor F Fᵀ = Q, the thin SVD
 
     X F = U Σ Vᵀ,   T = F V Σ^{−1/2} (N, k),   S = Σ^{−1/2} Uᵀ X (k, N),   S T = I
 
@@ -10,7 +10,7 @@ are the Hankel singular values. For the rows of a network, XᵀX is the Gramian 
 
 The first k states form a system of order k. For any X, ΛQΛᵀ + CCᵀ = Q implies that no eigenvalue of
 this system is outside the unit circle: in the new states, Q is Σ, and the leading block of the
-equation gives Λ_1 Σ_1 Λ_1ᵀ ≤ Σ_1. For a white drive, the error of its gain is at most
+equation gives Λ_1 Σ_1 Λ_1ᵀ ≤ Σ_1. For a white drive, the error of the gain is at most
 2 (σ_{k+1} + σ_{k+2} + …) at any frequency.
 """
 

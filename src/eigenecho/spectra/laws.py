@@ -99,7 +99,7 @@ def joined(
 
 
 def _checked(share: Any, laws: int) -> Sequence[Any]:
-    """Return one share per law, or None for each law."""
+    """Return one share per law, or None for each law if no shares are given."""
     if share is None:
         return [None] * laws
     fits = hasattr(share, "__len__") and not isinstance(share, str) and len(share) == laws

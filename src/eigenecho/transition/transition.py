@@ -79,4 +79,4 @@ class Transition(ABC):
 
     @abstractmethod
     def padded(self, extra: int) -> Transition:
-        """Return the transition with ``extra`` unconnected units, before the modes or last."""
+        """Return the transition with ``extra`` unconnected units before the modes or at the end."""
