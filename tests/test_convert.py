@@ -317,7 +317,7 @@ def test_probe_is_always_the_same():
         (dict(W_out=np.ones((3, 1)), readout_bias=True), "W_out.*4 rows"),
         (dict(W_out=np.full((3, 1), np.inf)), "W_out.*finite"),
         (dict(lr=0.0), r"lr.*\(0, 1\]"),
-        (dict(lr=[0.5, 0.5]), "lr.*each of 3 units"),
+        (dict(lr=[0.5, 0.5]), "lr.*array .3,."),
         (dict(bias=np.ones(2)), r"bias.*shape \(3,\)"),
     ],
 )

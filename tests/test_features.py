@@ -377,7 +377,7 @@ def diverging():
 def test_divergence_is_reported_and_nothing_but_nan_follows():
     esn, rows = diverging()
     with pytest.warns(
-        UnstableWarning, match=r"diverged at step (\d+), more than 10 standard deviations"
+        UnstableWarning, match=r"diverged at step (\d+): it was more than 10 standard deviations"
     ):
         forecast = esn.forecast(50, rows)
     (first,) = np.flatnonzero(np.isnan(forecast[:, 0]))[:1]
@@ -551,7 +551,7 @@ def test_ridge_of_closed_loops():
 
 def test_ridge_of_closed_loops_needs_rows_and_a_loop():
     short = ee.LinearESN(2, features="quadratic", ridge="loop")
-    with pytest.raises(ValueError, match=r"ridge='loop'.*requires 20 rows"):
+    with pytest.raises(ValueError, match=r"ridge='loop'.*at least 20 rows"):
         short.fit(SERIES[:15], SERIES[1:16])
     with pytest.raises(
         ValueError, match="Forecasting requires a model that predicts its own input"
@@ -674,7 +674,7 @@ def test_arguments_of_features():
     ):
         with pytest.raises(ValueError, match=f"^Invalid {name}=.*"):
             call()
-    with pytest.raises(ValueError, match="degree 3 of 100 states, 176750 products"):
+    with pytest.raises(ValueError, match="degree 3 of 100 states, which gives 176750 products"):
         ee.LinearESN(100, features="cubic").fit(SERIES[:-1], SERIES[1:])
 
 

@@ -59,8 +59,8 @@ def test_weights_of_a_reservoir_have_one_real_dtype():
     [
         (lambda: Basis(np.eye(4) * 1j, 4), "Q: got dtype"),
         (lambda: Cascade(np.eye(1) * 1j, np.ones((1, 4)), SPECTRUM), "block: got dtype"),
-        (lambda: Scaling(np.ones(2), np.ones(3)), "mean, scale[=:]"),
-        (lambda: Scaling(np.ones((2, 1)), np.ones((2, 1))), "mean, scale[=:]"),
+        (lambda: Scaling(np.ones(2), np.ones(3)), "mean and scale[=:]"),
+        (lambda: Scaling(np.ones((2, 1)), np.ones((2, 1))), "mean and scale[=:]"),
         (lambda: Scaling(np.ones(2), np.array([1.0, 0.0])), "scale[=:]"),
         (lambda: Scaling(np.ones(1), np.array([np.nan])), "scale[=:]"),
         (lambda: Penalty(4, 2), "free=2"),
@@ -137,7 +137,7 @@ def test_learner_with_arrays_of_other_shapes_than_the_model(name, shape):
     [
         ({"ridge": True}, "ridge=True"),
         ({"forgetting": True}, "forgetting=True"),
-        ({"training_state": TRAINING_STATE._replace(R=np.ones((5, 5)))}, "R.* an upper triangle"),
+        ({"training_state": TRAINING_STATE._replace(R=np.ones((5, 5)))}, "R.* upper triangular"),
         ({"penalty": Penalty(4)}, "penalty[=:]"),
     ],
 )

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from eigenecho.arrays import namespace
-from eigenecho.checks import check_square
-from eigenecho.errors import bad_argument
+from eigenecho.checks import check_floats, check_square
+from eigenecho.errors import StorageError, bad_argument
 from eigenecho.schema import stands_for
 from eigenecho.spectra import Spectrum
 from eigenecho.types import Array, Count
@@ -31,7 +31,7 @@ class Basis:
     Parameters
     ----------
     Q : array (N, N)
-        Real eigenvectors v, then the real and imaginary part of one eigenvector w of each pair.
+        Real eigenvectors v, then the real and imaginary parts of one eigenvector w of each pair.
     n_real : int
         Number of columns that are real eigenvectors.
     block : int
@@ -64,9 +64,7 @@ class Basis:
         Q = np.array(self.Q, dtype=np.float64, order="C")
         left = len(Q) - self.block - self.n_real
         if self.block < 0 or self.n_real < 0 or left < 0 or left % 2:
-            expected = (
-                f"numbers of columns such that an even number of the {len(Q)} columns remains"
-            )
+            expected = f"numbers after which an even number of the {len(Q)} columns remains"
             raise bad_argument("n_real, block", (self.n_real, self.block), expected)
         Q.setflags(write=False)
         object.__setattr__(self, "Q", Q)
@@ -268,8 +266,10 @@ class StoredDraw:
         seed = np.random.SeedSequence(int(self.entropy, 16), spawn_key=self.spawn_key)
         basis = DrawnBasis(self.n_real, self.pairs, seed)
         drawn = basis.generator().normal(size=3)
-        if len(self.first) != 3 or not np.allclose(self.first, drawn, rtol=1e-9, atol=0):
-            expected = "the first numbers that this version of NumPy draws from the seed"
-            remedy = "Load the file with the version of NumPy that saved it."
-            raise bad_argument("first", self.first, expected, remedy)
+        check_floats(np.asarray(self.first), "first", 3)
+        if not np.allclose(self.first, drawn, rtol=1e-9, atol=0):
+            raise StorageError(
+                "This version of NumPy draws other random numbers from the stored seed than the "
+                "version with which the file was saved. Load the file with that version."
+            )
         return basis

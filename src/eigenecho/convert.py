@@ -166,9 +166,8 @@ class _Coordinates(NamedTuple):
         """Return the readout weights, and True if their first row is for the constant."""
         if W_out is None:
             if self.previous or readout_bias:
-                raise bad_argument(
-                    "W_out", None, "readout weights for readout_bias or output_to_readout"
-                )
+                expected = "weights, because readout_bias or output_to_readout is True"
+                raise bad_argument("W_out", None, expected)
             return np.eye(self.N + self.extra), False
         W_out = as_double(W_out, "W_out")
         W_out = W_out.reshape(-1, 1) if W_out.ndim < 2 else W_out

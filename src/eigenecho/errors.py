@@ -196,6 +196,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def object_of(value: Any) -> str:
+    """Return a description of the type of a value, such as "an object of type list"."""
+    return f"an object of type {type(value).__name__}"
+
+
 def place(row: int | None = None, column: Any = None, series: int | None = None) -> str:
     """Return a position as text, such as "in row 3, column 'a' of series 1"."""
     parts = [] if row is None else [f"row {row}"]
@@ -220,7 +225,7 @@ def not_finite(name: str, value: float, where: str, dtype: Any, remedy: str = FI
     return bad_argument(name, Words(f"{got} {where}"), expected, remedy)
 
 
-ENCODE = "Drop it, or encode it as numbers."
+ENCODE = "Encode these values as numbers, or drop them."
 """Remedy for a column that does not contain numbers."""
 
 
@@ -234,7 +239,7 @@ def not_numbers(
 
 
 def other_columns(name: str, got: Sequence[Any], known: Sequence[Any]) -> ValueError:
-    """Return the error for columns that differ from those in ``fit``.
+    """Return the error for columns that differ from those passed to ``fit``.
 
     The message starts like that of scikit-learn.
     """

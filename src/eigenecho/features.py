@@ -253,10 +253,7 @@ def resolve(value: Any) -> Features | None:
         return polynomial(DEGREES[value])
     if callable(value) and hasattr(value, "size"):
         return custom(value, value.size)
-    expected = (
-        "None, 'quadratic', 'cubic', features from eigenecho.features, or a callable with an "
-        "attribute 'size'"
-    )
+    expected = "None, 'quadratic', 'cubic', a Features object, or a callable with attribute 'size'"
     remedy = "Wrap a function with eigenecho.features.custom(function, size)."
     raise bad_argument("features", value, expected, remedy if callable(value) else "")
 
@@ -296,7 +293,7 @@ def _products(n: int, degree: int) -> Array:
     """
     size = comb(n + degree, degree) - n - 1
     if size > MOST:
-        got = Words(f"degree {degree} for {n} states, which gives {size} products")
+        got = Words(f"degree {degree} of {n} states, which gives {size} products")
         raise bad_argument("features", got, f"at most {MOST} products")
     pairs: list[tuple[int, int]] = []
     level = [(i, i) for i in range(n)]  # entries, and the last state in each
@@ -400,7 +397,7 @@ class CustomMap:
 
 @stands_for(CustomMap)
 class StoredCustomMap:
-    """Stored form of custom features, which cannot be created."""
+    """Stored form of custom features, which always raises an error."""
 
     @classmethod
     def of(cls, value: Any) -> Sequence[Any]:

@@ -348,9 +348,8 @@ class Recipe:
             return draw_law(sample, self.units, rng.spectrum, self.sr)
         except TypeError as error:
             expected = "a callable law(n, sr=, seed=) that returns a Spectrum"
-            raise bad_argument(
-                "spectrum", sample, expected, f"Calling the given law raised: {error}."
-            ) from error
+            remedy = f"Calling the given law raised: {error}."
+            raise bad_argument("spectrum", sample, expected, remedy) from error
 
 
 class IdentityKey:

@@ -335,9 +335,7 @@ def to_label(label: Any, name: str = "series") -> Any:
     if isinstance(label, str) and not label.startswith(ODD):
         return label
     expected = "a label that can be stored: text, a number or a date"
-    raise bad_argument(
-        name, Words(repr(label)), expected, "Rename or replace the label before fitting."
-    )
+    raise bad_argument(name, Words(repr(label)), expected, "Replace the label before fitting.")
 
 
 def from_label(plain: Any) -> Any:

@@ -141,7 +141,8 @@ def load(path: Any, find_class: Callable[[str], type | None]) -> Any:
     try:
         return schema.unpack(cls, arrays, values)
     except NO_MODEL as error:
-        raise StorageError(f"{path} is damaged: {error}") from error
+        state = "cannot be loaded" if isinstance(error, StorageError) else "is damaged"
+        raise StorageError(f"{path} {state}: {error}") from error
 
 
 def _digest(kind: Any, tensors: Arrays, values: Any) -> str:

@@ -282,7 +282,7 @@ def test_quiet_prints_nothing(data, tmp_path, monkeypatch):
         (("--target", "walk", "--blocks", "20"), "Use --blocks 6"),
         (("--target", "walk", "--gaps", "fil"), "Did you mean 'fill'?"),
         (("--target", "walk", "--strategy", "dirct"), "Did you mean 'direct'?"),
-        (("--target", "walk", "--season", "7,x"), "such as 24,168"),
+        (("--target", "walk", "--season", "7,x"), "such as '24,168'"),
         (("--target", "walk", "--id", "shop"), "Unknown --id='shop'"),
         (("--target", "walk,sales <b>", "--id", "day"), "--id requires a single --target"),
         (("--target", "walk", "--id", "day"), "too few rows (1)"),
@@ -462,7 +462,7 @@ def test_two_pages_are_one_too_many(data, tmp_path):
         tmp_path / "b.html",
     )  # fmt: skip
     assert answer.exit_code == 2
-    assert "at most one page" in answer.output
+    assert "at most one .html file" in answer.output
 
 
 def test_a_forecaster_is_saved_and_goes_on(data, tmp_path):
@@ -527,7 +527,7 @@ def test_a_test_that_is_cut_short_is_an_interrupt(data, tmp_path, monkeypatch):
         data, "--target", "walk", "--horizon", 5, "--blocks", 2, "--out", tmp_path / "r.html"
     )
     assert answer.exit_code == 130
-    assert "origins are finished" not in answer.output  # nothing of them is kept
+    assert "interrupted after" not in answer.output  # nothing of them is kept
     assert list(tmp_path.iterdir()) == []
 
 

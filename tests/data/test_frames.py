@@ -317,7 +317,7 @@ def changed(frame, row, column, value):
         (series(DAYS)[:0], "y: got 0 rows"),
         (wide(DAYS)[:0], "y: got 0 rows"),
         (wide(DAYS)[[]], "y: got 0 columns"),
-        (wide(DAYS)[["a", "a"]], "two columns 'a'"),
+        (wide(DAYS)[["a", "a"]], "two columns named 'a'"),
         (long(DAYS)[:0], "y: got 0 rows"),
         (series(DAYS) > 0, "dtype bool"),
         (series(DAYS).astype(complex), "dtype complex128"),
@@ -440,12 +440,12 @@ def test_rows_of_X_before_the_series_are_ignored():
 @pytest.mark.parametrize(
     ("X", "past", "words"),
     [
-        (drivers(DAYS).to_numpy(), (), "X: got ndarray"),
+        (drivers(DAYS).to_numpy(), (), "X: got an object of type ndarray"),
         (drivers(DAYS[:-1]), (), "no row at 2024-04-09"),
         (drivers(DAYS).drop(DAYS[7]), (), "no row at 2024-03-08"),
         (drivers(DAYS)[[]], (), "only times"),
         (drivers(DAYS)[:0], (), "0 rows"),
-        (drivers(DAYS)[["u", "u"]], (), "two columns 'u'"),
+        (drivers(DAYS)[["u", "u"]], (), "two columns named 'u'"),
         (drivers(DAYS).where(drivers(DAYS) != 7), (), "NaN in column 'v' at 2024-03-04"),
         (drivers(DAYS).replace(7, np.inf), (), "infinity in row 3, column 'v'"),
         (drivers(DAYS).assign(v=1j), (), "column 'v'"),
@@ -457,7 +457,7 @@ def test_rows_of_X_before_the_series_are_ignored():
          "no row at 2024-04-11"),
         (drivers(DAYS), ["w"], "Unknown past='w'"),
         (drivers(DAYS), "uv", "Unknown past='uv'"),
-        (None, ["u"], "without X"),
+        (None, ["u"], "X is not given"),
     ],
 )  # fmt: skip
 def test_inconsistent_columns(X, past, words):
@@ -488,7 +488,7 @@ def test_inconsistent_columns_of_a_long_frame():
         (drivers(dates("D", periods=45))[["u"]], "no column 'v'"),
         (drivers(dates("D", periods=45), "uvw"), "an unexpected column 'w'"),
         (drivers(dates("D", periods=45)).replace(83, np.nan), "NaN in column 'v' at 2024-04-11"),
-        (np.ones((5, 2)), "X: got ndarray"),
+        (np.ones((5, 2)), "X: got an object of type ndarray"),
         (None, "5 rows of u, v after the end (2024-04-09)"),
     ],
 )

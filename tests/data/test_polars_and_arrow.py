@@ -376,7 +376,7 @@ def test_x_of_polars():
     found = fitted(long_pl(), X, past=["seen"])
     again = found.predict(X=X[-3:].select("ds", "promo"))
     assert again.equals(found.predict())
-    with pytest.raises(ValueError, match="X: got DataFrame"):
+    with pytest.raises(ValueError, match="X: got an object of type DataFrame"):
         fitted(VALUES["a"], X.drop("ds"))
     assert isinstance(found.predict(context=long_pd(), context_X=X), pd.DataFrame)
 

@@ -191,8 +191,8 @@ LINES = "date,sales\n" + "".join(f"2023-01-{d:02d},{d}.5\n" for d in range(1, 31
 @pytest.mark.parametrize(
     ("text", "options", "words"),
     [
-        ("", {}, ["contains no rows"]),
-        ("date,sales\n", {}, ["contains no rows"]),
+        ("", {}, ["contains no data"]),
+        ("date,sales\n", {}, ["contains no data"]),
         ("1,2\n3,4\n", {}, ["no header", "--skip-rows"]),
         ("2023-01-01,a\n2023-01-02,b\n", {}, ["no header"]),
         (LINES.replace("7.5", "shut", 1), {}, ["line 8 contains 'shut'", "--gaps fill"]),

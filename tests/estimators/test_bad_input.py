@@ -297,7 +297,7 @@ def test_numbers_of_series():
 def test_lengths_of_y_previous(closed_model, open_model):
     with pytest.raises(ValueError, match=r"y_previous: got lengths \[59\].*lengths \[60\]"):
         closed_model.predict(X, y_previous=Y[1:])
-    with pytest.raises(ValueError, match=r"y_previous: got shape \(60, 2\).*1 columns"):
+    with pytest.raises(ValueError, match=r"y_previous: got shape \(60, 2\).*1 column"):
         closed_model.predict(X, y_previous=X)
     with pytest.raises(ValueError, match=r"y_previous.*neither feedback nor output_to_readout"):
         open_model.predict(X, y_previous=X)
@@ -305,7 +305,7 @@ def test_lengths_of_y_previous(closed_model, open_model):
 
 def test_shapes_of_initial_state(closed_model):
     state = closed_model.final_state_
-    with pytest.raises(ValueError, match=r"initial_state: got shapes \(3,\), \(1,\).*\(10,\)"):
+    with pytest.raises(ValueError, match=r"initial_state: got shapes \(3,\) and \(1,\).*\(10,\)"):
         closed_model.predict(X, initial_state=(state.r[:3], state.y))
     with pytest.raises(ValueError, match=r"initial_state=3.*a pair \(r, y\)"):
         closed_model.predict(X, initial_state=3)
@@ -321,7 +321,7 @@ def test_feature_count(open_model):
                 method(wrong)
     with pytest.raises(ValueError, match=r"has 1 features, but LinearESN is expecting 2"):
         network().fit([X, X[:, :1]], [Y, Y])
-    with pytest.raises(ValueError, match=r"u: got shape \(3,\).*one row of 2 numbers"):
+    with pytest.raises(ValueError, match=r"u: got shape \(3,\).*one row with 2 numbers"):
         open_model.stream().step([1.0, 2.0, 3.0])
     with pytest.raises(ValueError, match=r"Invalid X=None: expected a series with 2 features"):
         open_model.predict(None)
@@ -577,7 +577,7 @@ def test_column_without_numbers_is_named(case):
     column, said = NO_NUMBERS[case]
     frame = pd.DataFrame(X, columns=LABELS)
     bad = frame.assign(when=column)
-    remedy = r"; expected real numbers.* Drop it, or encode it as numbers\.$"
+    remedy = r"; expected real numbers.* Encode these values as numbers, or drop them\.$"
     esn = network().fit(frame.assign(when=0.0), Y)
     for name, call in (
         ("X", lambda: network().fit(bad, Y)),
@@ -723,7 +723,7 @@ def test_lr_of_a_spectrum():
         ("sr", [-0.1, True, "a", None, [0.5]], r"a finite number ≥ 0"),
         ("input_connectivity", [0, 1.1, True, np.nan, "a", None], r"a probability in \(0, 1\]"),
         ("rc_connectivity", [0, 1.1, True, np.nan, "a", None], r"a probability in \(0, 1\]"),
-        ("input_scaling", ["a", None, [1, 2, 3], [[1, 2]]], r"a finite number, or one for each"),
+        ("input_scaling", ["a", None, [1, 2, 3], [[1, 2]]], r"a finite number, or an array"),
         ("seed", [-1, 1.5, "a", True, np.random.RandomState(0)], r"int, a numpy Generator or None"),
     ],
 )
@@ -784,7 +784,7 @@ def test_spectrum_of_another_kind(spectrum):
 
 
 def test_callable_that_returns_something_else():
-    with pytest.raises(ValueError, match=r"spectrum: <lambda>.*a Spectrum of 10 eigenvalues"):
+    with pytest.raises(ValueError, match=r"from <lambda>.*a Spectrum of 10 eigenvalues"):
         network(spectrum=lambda n, sr, seed: np.ones(n)).fit(X, Y)
 
 
@@ -982,7 +982,7 @@ def test_unstable_error_is_both_kinds():
 
 def test_forecast_of_another_series():
     esn = network().fit(X[:, :1], X)
-    with pytest.raises(ValueError, match=r"own input: .* this model has only 1"):
+    with pytest.raises(ValueError, match=r"own input: .* this model has only D_in=1"):
         esn.forecast(3)
     with pytest.raises(AttributeError, match="model that predicts its own input"):
         _ = esn.closed_loop_radius_
@@ -993,7 +993,7 @@ def test_known_inputs(model_with_known_inputs, open_model):
         model_with_known_inputs.forecast(3)
     with pytest.raises(ValueError, match=r"inputs: got 4 rows.*3 rows"):
         model_with_known_inputs.forecast(3, inputs=np.ones((4, 1)))
-    with pytest.raises(ValueError, match=r"inputs: got shape \(3, 2\).*1 columns"):
+    with pytest.raises(ValueError, match=r"inputs: got shape \(3, 2\).*1 column"):
         model_with_known_inputs.forecast(3, inputs=np.ones((3, 2)))
     with pytest.raises(ValueError, match=r"inputs: got shape \(3, 1\).*0 columns"):
         open_model.forecast(3, inputs=np.ones((3, 1)))
@@ -1092,9 +1092,9 @@ def test_failed_predict_changes_nothing(closed_model):
 
 
 def test_invalid_callables():
-    with pytest.raises(ValueError, match=r"spectrum.*law\(n, sr=, seed=\).*It raised"):
+    with pytest.raises(ValueError, match=r"spectrum.*law\(n, sr=, seed=\).*Calling the .* raised"):
         LinearESN(5, spectrum=lambda n: None, seed=0).fit(X, Y)
-    with pytest.raises(ValueError, match=r"=Spectrum\(22 units.*a Spectrum of 20 eigenvalues"):
+    with pytest.raises(ValueError, match=r"got Spectrum\(22 units.*a Spectrum of 20 eigenvalues"):
         LinearESN(20, spectrum=lambda n, sr, seed: spectra.golden(22, sr), seed=0).fit(X, Y)
 
 

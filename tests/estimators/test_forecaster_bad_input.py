@@ -196,7 +196,7 @@ def test_very_large_and_small_values(scale, plain):
         (np.r_[NOISE, 1e308], "1e[+]308 in row 60.* up to 1e[+]150"),
         (np.full(9, np.nan), "only missing values"),
         ([], "at least one row"),
-        (None, "y: got NoneType"),
+        (None, "y: got an object of type NoneType"),
         ("text", "y[=:]"),
         ([NOISE, NOISE[:0]], "0 rows in series 1"),
         ([NOISE, NOISE * np.nan], "only missing values in series 1"),
@@ -237,7 +237,7 @@ def test_duplicate_time():
         ({"multivariate": 1}, "multivariate=1"),
         ({"progress": "yes"}, "progress='yes'"),
         ({"seed": -1}, "seed=-1"),
-        ({"past": [0]}, "no columns without X"),
+        ({"past": [0]}, "None, because X is not given"),
     ],
 )
 def test_invalid_parameters(options, words):
@@ -263,8 +263,8 @@ def test_methods_need_a_fitted_forecaster(tmp_path):
         ({"horizon": 0}, "horizon=0"),
         ({"horizon": 4}, "at most 3, the horizon of the fit"),
         ({"X": np.ones((3, 1))}, "expected None, because"),
-        ({"context_X": np.ones((3, 1))}, "None without a context"),
-        ({"context": np.ones((5, 2))}, "as in fit"),
+        ({"context_X": np.ones((3, 1))}, "None, because no context is given"),
+        ({"context": np.ones((5, 2))}, "as passed to fit"),
         ({"context": [np.inf]}, "infinity"),
         ({"interval": 0}, "interval=0"),
         ({"interval": 1.0}, "interval=1"),
@@ -315,12 +315,12 @@ def test_invalid_origins(origins, words, plain):
 def test_origins_need_known_rows_after_them(known):
     X = np.ones((60, 1))
     assert known.rolling(NOISE, [56], X).shape == (1, 3)
-    with pytest.raises(ValueError, match=r"origins=57.* followed by 3 rows"):
+    with pytest.raises(ValueError, match=r"origins=57.* precede 3 rows"):
         known.rolling(NOISE, [56, 57], X)
 
 
 def test_origins_before_the_first_observation(plain):
-    with pytest.raises(ValueError, match="row numbers ≥ 2, the first observation"):
+    with pytest.raises(ValueError, match="row numbers ≥ 2, where observations start"):
         plain.rolling(np.r_[np.nan, np.nan, NOISE], [1, 5])
 
 
@@ -329,7 +329,7 @@ def test_multivariate_series_must_be_given_together():
     forecaster = made(multivariate=True).fit(Y)
     with pytest.raises(ValueError, match=r"2 series.* the series passed to fit"):
         forecaster.predict(context=Y[:, :2])
-    with pytest.raises(ValueError, match="False for series that do not share their rows"):
+    with pytest.raises(ValueError, match="False for series with different times"):
         made(multivariate=True).fit(list(Y.T))
     frame = pd.DataFrame(Y, columns=list("abc"))
     by_name = made(multivariate=True).fit(frame)
@@ -416,7 +416,7 @@ def test_close_quantiles_are_distinguished():
     found = made().fit(pd.Series(NOISE, DAYS[:60])).predict(quantiles=levels)
     assert [float(name[1:]) for name in found.columns] == levels
     assert list(found.columns[[0, 3]]) == ["q0.1", "q0.5"]
-    with pytest.raises(ValueError, match="different numbers"):
+    with pytest.raises(ValueError, match="distinct numbers"):
         made().fit(NOISE).predict(quantiles=[0.1, 0.1])
 
 
@@ -616,9 +616,9 @@ def test_invalid_names_of_past_columns(past):
 
 def test_forecaster_of_arrays_rejects_pandas_contexts(plain):
     # Rows of a Series may be in any order, which would go unnoticed.
-    with pytest.raises(ValueError, match=r"context: got a Series.*as in fit"):
+    with pytest.raises(ValueError, match=r"context: got a Series.*as passed to fit"):
         plain.predict(context=pd.Series(NOISE, DAYS[:60]))
-    with pytest.raises(ValueError, match=r"y: got a wide DataFrame.*as in fit"):
+    with pytest.raises(ValueError, match=r"y: got a wide DataFrame.*as passed to fit"):
         plain.rolling(pd.DataFrame({"a": NOISE}), 2)
 
 

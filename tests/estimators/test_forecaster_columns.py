@@ -133,7 +133,7 @@ def test_unknown_columns():
         made(past=()).fit(drawn()[:T])
     with pytest.raises(ValueError, match="but 'weather' is not"):
         made(past=()).fit(long()[["shop", "day", "sales"]], long().drop(columns="sales"))
-    with pytest.raises(ValueError, match="each column to be listed once"):
+    with pytest.raises(ValueError, match="each column to be listed only once"):
         made(known=["price", "colour", "weather"]).fit(long())
     with pytest.raises(ValueError, match=r"passed to fit\(\): price, colour, weather"):
         made().fit(long()).predict(context=long()[["shop", "day", "sales"]])

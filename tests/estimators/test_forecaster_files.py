@@ -344,7 +344,7 @@ DAMAGES = [
     ("single", _tensor("effects/filter/spectrum/real", lambda a: a + 1e6), "do not overflow"),
     ("single", _tensor("effects/weights/of/columns", lambda a: a[1:]), "columns[=:]"),
     ("single", _tensor("effects/weights/of/one_step", lambda a: a[1:]), "one_step[=:]"),
-    ("single", _fitted(REMOVED + "calendar", [False] * 3), "different effects"),
+    ("single", _fitted(REMOVED + "calendar", [False] * 3), "distinct effects"),
     ("single", _fitted(REMOVED + "calendar", []), "removed.calendar"),
     ("single", _fitted(REMOVED + "calendar", [0] * 3), "removed.calendar=0"),
     ("single", _fitted("effects/weights/count", 2), "removed"),
@@ -393,7 +393,7 @@ DAMAGES = [
     ("list", _member("ridge", 1.0), "a number for direct"),
     ("series", _fitted("panel/labels/Labels/items", {"count": 2, "of": ["a", "b"]}), "2 labels"),
     ("wide", _fitted("panel/columns/labels", {"count": 1, "of": ["promo"]}), "columns[=:]"),
-    ("long", _fitted("panel/labels/Labels/items", {"count": 1, "of": [1]}), "1 labels"),
+    ("long", _fitted("panel/labels/Labels/items", {"count": 1, "of": [1]}), "1 label"),
 ]  # fmt: skip
 
 

@@ -182,7 +182,7 @@ def test_new_columns_of_x_are_rejected(fitted):
 
 @pytest.mark.parametrize("kind", [PolarsFrame, ArrowTable])
 def test_tables_of_numbers_are_rejected(kind):
-    with pytest.raises(ValueError, match=rf"{kind.__name__}.*DataFrame of pandas or polars"):
+    with pytest.raises(ValueError, match=rf"{kind.__name__}.*pandas or polars DataFrame"):
         made().fit(kind({"a": NOISE, "b": NOISE}))
 
 
@@ -219,7 +219,7 @@ NETWORKS = {
 @pytest.mark.parametrize("kind", [PolarsFrame, ArrowTable])
 @pytest.mark.parametrize("call", NETWORKS)
 def test_networks_reject_dates_in_tables(call, kind):
-    with pytest.raises(ValueError, match=rf"^Invalid {call[0]}: got .*(real numbers|DataFrame of)"):
+    with pytest.raises(ValueError, match=rf"^Invalid {call[0]}: got .*(real numbers|DataFrame)"):
         NETWORKS[call](kind({"ds": DAYS, "y": NOISE}))
 
 

@@ -320,7 +320,7 @@ GAPPY[3, 4] = np.nan
         (X, 0 * Y, {}, "one class, 0"),
         (X, None, {}, "requires y to be passed"),
         (X, Y[:5], {}, "5 labels"),
-        (X, {"a": 1, "b": 2}, {}, "got dict; expected 40 labels, .* as a long frame"),
+        (X, {"a": 1, "b": 2}, {}, "type dict; expected 40 labels, .* as a long frame"),
         (X, X[:, 0], {}, "Unknown label type: continuous"),
         (X, np.where(Y, np.nan, 1.0), {}, "nan for series 1"),
         (X, np.stack([Y, Y], axis=1), {}, "1d array"),

@@ -196,7 +196,7 @@ def test_origins_of_a_panel_are_counted_from_the_end():
         (0, "from 1 to 68"),
         (100, "from 1 to 68"),
         ([68], "from 0 to 67"),
-        (["2030"], "times of rows"),
+        (["2030"], "or times, of rows"),
     ],
 )
 def test_invalid_origins(origins, words):
@@ -273,7 +273,7 @@ def test_interrupted_backtest_keeps_finished_origins():
         if done == 2:
             raise KeyboardInterrupt
 
-    with pytest.warns(UserWarning, match="2 of 3 origins are finished"):
+    with pytest.warns(UserWarning, match="interrupted after 2 of 3 origins"):
         part = quick().backtest(dated(monthly()), origins=3, progress=interrupt)
     whole = quick().backtest(dated(monthly()), origins=3)
     pd.testing.assert_frame_equal(part.errors, whole.errors.iloc[: 2 * H])

@@ -159,7 +159,7 @@ def test_grid_collapses_scalings_and_ridges():
         (dict(grid={"input_scaling": [1.0, np.nan]}), "input_scaling.*nan.*finite"),
         (dict(grid={"input_scaling": [1.0, True]}), "input_scaling=True.*a finite number"),
         (dict(grid={"input_scaling": [1.0, "1"]}), "input_scaling='1'.*a finite number"),
-        (dict(grid={"input_scaling": [[1.0, 1.0]]}), "input_scaling.*1 features"),
+        (dict(grid={"input_scaling": [[1.0, 1.0]]}), "input_scaling.*array .1,."),
         (dict(grid={"warmup": [10, "1"]}), "warmup='1'"),
         (dict(grid={"feedback": [False, "no"]}), "feedback='no'"),
         (dict(grid={"seed": [0, -1]}), "seed=-1"),

@@ -499,7 +499,7 @@ def test_model_of_other_targets_causes_a_warning(case, tmp_path):
     esn = network(ridge=1.0).fit(*OTHER[case])
     esn.save(tmp_path / "esn.safetensors")
     for candidate in (esn, pickle.loads(pickle.dumps(esn)), load(tmp_path / "esn.safetensors")):
-        with pytest.warns(UserWarning, match=f"not the next row of the first columns.*{NEXT}"):
+        with pytest.warns(UserWarning, match=f"not the first columns of X, one row ahead.*{NEXT}"):
             candidate.forecast(3, inputs=ahead(esn))
         # The model itself does not store what it was trained on.
         with warnings.catch_warnings():
@@ -587,7 +587,7 @@ def test_state_and_context_exclude_each_other(owner):
         one.forecast(3, WAVES, state=esn.final_state_)
     with pytest.raises(ValueError, match=r"state=3.*pair \(r, y\)"):
         one.forecast(3, state=3)
-    with pytest.raises(ValueError, match=r"state: got shapes \(2,\), \(2,\)"):
+    with pytest.raises(ValueError, match=r"state: got shapes \(2,\) and \(2,\)"):
         one.forecast(3, state=(np.ones(2), np.ones(2)))
 
 

@@ -378,9 +378,9 @@ def test_damaged_learner_file(tmp_path):
 @pytest.mark.parametrize(
     ("u", "target", "message"),
     [
-        ([1.0], Y[0], r"u: got shape \(1,\).*one row of 2"),
+        ([1.0], Y[0], r"u: got shape \(1,\).*one row with 2"),
         ([np.nan, 0.0], Y[0], "u.*finite numbers"),
-        (X[0], [1.0], r"target: got shape \(1,\).*one row of 2"),
+        (X[0], [1.0], r"target: got shape \(1,\).*one row with 2"),
         (X[0], [np.inf, 1.0], "target.*finite numbers"),
         (X[0], ["a", "b"], "target.*2 real numbers"),
         (X[0], [1e200, 0.0], "squares of the states overflowed"),
@@ -422,7 +422,7 @@ def test_overflow_changes_nothing(last, scale):
         (lambda: fresh(np.nan), "forgetting=nan"),
         (lambda: fresh(ridge=0.0), "ridge=0.0.*keeps the weights bounded"),
         (lambda: fresh(ridge=[1.0, 2.0]), r"ridge=\[1.0, 2.0\].*a single finite number"),
-        (lambda: fresh(standardize=True), "standardize=True.*Fit it on the first rows"),
+        (lambda: fresh(standardize=True), "standardize=True.*Call fit on the first rows"),
         (lambda: fresh(sr=-1.0), "sr=-1.0"),
         (lambda: network().learner(n_inputs=2), "n_outputs=None"),
         (lambda: network().learner(n_outputs=2), "n_inputs=None"),

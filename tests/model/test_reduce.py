@@ -276,7 +276,7 @@ def test_other_forms_and_radii_are_rejected_with_a_reason():
         ({"units": 2.5}, "units=2.5"),
         ({"units": 61}, "at most 60"),
         ({"units": 2, "tol": 1e-6}, "the error of 2 modes"),
-        ({"tol": 1e-3, "data": np.ones((5, 3))}, "data.*1 columns"),
+        ({"tol": 1e-3, "data": np.ones((5, 3))}, "data.*1 column"),
         ({"tol": 1e-3, "data": (np.ones((5, 1)), np.ones(4))}, "inconsistent lengths"),
         ({"tol": 1e-3, "data": np.full((5, 1), np.nan)}, "data"),
         ({"tol": 1e-3, "data": np.zeros((0, 1))}, "data: got a series without rows"),
@@ -331,7 +331,7 @@ def test_rounding_of_the_smallest_states_does_not_enter_the_loop():
 def test_fewer_units_than_requested_cause_a_warning():
     model = fitted(1, units=100, sr=0.5).model_
     with pytest.warns(
-        IllConditionedWarning, match=r"units=99 exceeds the number of usable modes: \d+ remain"
+        IllConditionedWarning, match=r"units=99 exceeds the number of usable modes, \d+\. The"
     ):
         small = model.reduce(units=99)
     assert small.units == small.certificate.units < 99

@@ -185,7 +185,7 @@ def test_modifying_results_does_not_affect_the_stream():
         (np.where(np.arange(160)[:, None] == 7, np.nan, X), {}, "rows: got NaN in row 7, column 0"),
         (X, {"y_previous": Y[:9]}, r"y_previous: got lengths \[9\].*lengths \[160\]"),
         (X, {"y_previous": np.full_like(Y, np.inf)}, "y_previous: got infinity in row 0, column 0"),
-        (X, {"y_previous": X}, r"y_previous: got shape \(160, 2\).*1 columns"),
+        (X, {"y_previous": X}, r"y_previous: got shape \(160, 2\).*1 column"),
         (None, {}, r"rows: got .*NoneType"),
     ],
 )
@@ -311,7 +311,7 @@ def test_labels_are_ignored_if_the_fit_had_none(labelled):
 
 
 def test_frame_of_several_rows_is_not_a_row(labelled):
-    with pytest.raises(ValueError, match=r"u: got shape \(2, 2\).*one row of 2"):
+    with pytest.raises(ValueError, match=r"u: got shape \(2, 2\).*one row with 2"):
         labelled.stream().step(frame()[:2])
 
 
@@ -346,9 +346,9 @@ def test_scalar_is_a_row_of_one_column():
         (None, "u=None"),
         ("ab", r"u='ab'.*2 real numbers"),
         ([1 + 2j, 0.0], "2 real numbers"),
-        ([1.0], r"shape \(1,\).*one row of 2 numbers"),
-        (1.0, r"shape \(\).*one row of 2"),
-        ([[1.0, 2.0]], r"shape \(1, 2\).*one row of 2"),
+        ([1.0], r"shape \(1,\).*one row with 2 numbers"),
+        (1.0, r"shape \(\).*one row with 2"),
+        ([[1.0, 2.0]], r"shape \(1, 2\).*one row with 2"),
         ([1.0, np.nan], "u.*finite numbers.*unchanged"),
         ([-np.inf, 1.0], "u.*finite numbers.*unchanged"),
     ],

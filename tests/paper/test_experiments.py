@@ -137,7 +137,7 @@ def cell_file(path):
 @pytest.mark.parametrize("data", [b"", b"garbage", b"PK\x03\x04 half a zip"])
 def test_damaged_cell_is_an_error(copy, data):
     cell_file(copy).write_bytes(data)
-    with pytest.raises(StoreError, match=r"a-0\.npz: .*Delete the file and run again"):
+    with pytest.raises(StoreError, match=r"a-0\.npz: .*Delete the file and run the command again"):
         contents(copy, Fake())
 
 

@@ -72,7 +72,7 @@ def test_recipe_rejects_invalid_options(options, message):
         ({"spectrum": lambda n, sr, seed: np.ones(n)}, "expected a Spectrum of"),
         ({"spectrum": None}, "spectrum=None"),
         ({"spectrum": 3.0}, "spectrum[=:]"),
-        ({"input_scaling": [1.0, 2.0, 3.0]}, "one for each of 2 features"),
+        ({"input_scaling": [1.0, 2.0, 3.0]}, r"an array \(2,\) of finite numbers"),
         ({"input_scaling": [[1.0, 2.0]]}, "input_scaling[=:]"),
         ({"input_scaling": np.nan}, "input_scaling.*finite"),
         ({"input_scaling": "big"}, "input_scaling[=:]"),

@@ -195,7 +195,7 @@ def test_unsupported_operands_of_addition(other):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: joined(), "parts.*at least one"),
+        (lambda: joined(), "parts.*one or more"),
         (lambda: joined(ring, 0.5), r"parts=\(.*0.5\).*name of a law"),
         (lambda: joined("rings", "golden"), "Did you mean 'ring'"),
         (lambda: joined("ring", "golden", share=[1]), r"share=\[1\].*2 numbers > 0.*each law"),
@@ -203,10 +203,13 @@ def test_unsupported_operands_of_addition(other):
         (lambda: joined("ring", "golden", share=[1, 0]), "share.*2 numbers > 0"),
         (lambda: joined("ring", "golden", share=[1, np.nan]), "share.*2 numbers > 0"),
         (lambda: joined(ring(4), ring(5), share=[1, 1]), "share.*A Spectrum keeps its size"),
-        (lambda: (ring(10) + log_ring)(10), "n=10.*at least 11 units, of which 10 are given"),
+        (lambda: (ring(10) + log_ring)(10), "n=10.*at least 11, because each law"),
         (lambda: joined("ring", "golden")(1), "n=1.*at least 2"),
         (lambda: (ring(10) + log_ring)(20.0), "n=20.0.*int"),
-        (lambda: (ring(10) + (lambda n, sr, seed: [sr] * n))(12), r"<lambda>\(2\)=.*a Spectrum"),
+        (
+            lambda: (ring(10) + (lambda n, sr, seed: [sr] * n))(12),
+            r"from <lambda>\(2\);.*a Spectrum",
+        ),
         (lambda: (ring(10) + (lambda n, sr, seed: ring(3)))(12), r"a Spectrum of 2 eigenvalues"),
     ],
 )

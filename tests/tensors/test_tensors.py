@@ -151,7 +151,7 @@ def refused(call, *words):
 
 def test_half_precision_is_rejected(series, fitted):
     X = torch.from_numpy(series)
-    refused(lambda: fitted.predict(X.half()), "X: got a tensor of torch.float16", "X.float()")
+    refused(lambda: fitted.predict(X.half()), "X: got a torch.float16 tensor", "X.float()")
     refused(lambda: fitted.predict(X.bfloat16()), "bfloat16")
 
 

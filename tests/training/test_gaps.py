@@ -330,7 +330,7 @@ def test_partial_fit_after_gaps_is_rejected(tmp_path):
     assert not list(tmp_path.iterdir())
     np.testing.assert_array_equal(esn.W_out_, before)
     shared = network().fit(X, WHOLE)
-    with pytest.raises(ValueError, match="y: got missing values at different rows"):
+    with pytest.raises(ValueError, match="y: got missing values in different rows"):
         shared.partial_fit(X, MASKS["two groups"])
 
 

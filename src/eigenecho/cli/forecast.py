@@ -32,36 +32,37 @@ READING = (
 def forecast(
     context: Context,
     data: Annotated[Path, Argument(help="CSV (optionally .gz) or Parquet file with a header.")],
-    target: Annotated[str, Option(help="Column to forecast, or several columns: a,b.")],
+    target: Annotated[str, Option(help="Column to forecast, or several columns, such as a,b.")],
     horizon: Annotated[int, Option(min=1, help="Number of steps to forecast.")],
     id: Annotated[str, Option(help="Column that identifies the series.")] = "",
-    time: Annotated[str, Option(help="Time column, or none. Default: detected.")] = "",
+    time: Annotated[str, Option(help="Time column, or 'none'. Default: detected.")] = "",
     inputs: Annotated[
-        str, Option(help="Columns known in advance: a,b. They require HORIZON future rows.")
+        str, Option(help="Columns known in advance, such as a,b. They require HORIZON future rows.")
     ] = "",
-    past: Annotated[str, Option(help="Columns that are not known in advance: a,b.")] = "",
+    past: Annotated[str, Option(help="Columns that are not known in advance, such as a,b.")] = "",
     multivariate: Annotated[
         bool, Option("--multivariate", help="Also use the other targets as inputs.")
     ] = False,
-    strategy: Annotated[str, Option(help="direct, recursive, or auto (selected).")] = "auto",
-    season: Annotated[str, Option(help="Season lengths in rows: 24,168. Default: detected.")] = "",
+    strategy: Annotated[str, Option(help="Readouts: direct, recursive or auto.")] = "auto",
+    season: Annotated[str, Option(help="Seasons in rows, such as 24,168. Default: detected.")] = "",
     blocks: Annotated[int | None, Option(min=1, help="Test blocks. Default: 1 to 5.")] = None,
     interval: Annotated[float, Option(help="Coverage of prediction intervals; 0 for none.")] = 0.9,
     no_interval: Annotated[bool, Option("--no-interval", help="Same as --interval 0.")] = False,
     gaps: Annotated[
-        str, Option(help="Missing rows and cells: error, fill (impute) or ignore (skip the rows).")
+        str,
+        Option(help="How to treat missing rows and cells: error, fill or ignore."),
     ] = "error",
     last: Annotated[int, Option(min=3, help="Largest number of rows to use per series.")] = LAST,
-    sep: Annotated[str | None, Option(help="Delimiter of cells. Default: detected.")] = None,
+    sep: Annotated[str | None, Option(help="Cell delimiter. Default: detected.")] = None,
     decimal: Annotated[
-        str | None, Option(help="Decimal mark, . or ,; the other one may separate thousands.")
+        str | None, Option(help="Decimal mark: '.' or ','. The other mark may separate thousands.")
     ] = None,
     thousands: Annotated[
         str | None, Option(help="Thousands separator: point, comma, space or apostrophe.")
     ] = None,
     skip_rows: Annotated[int, Option(min=0, help="Number of lines to skip before the header.")] = 0,
-    encoding: Annotated[str | None, Option(help="Such as cp1252. Default: UTF-8.")] = None,
-    date_format: Annotated[str | None, Option(help="Such as %d/%m/%Y. Default: detected.")] = None,
+    encoding: Annotated[str | None, Option(help="Text encoding. Default: UTF-8.")] = None,
+    date_format: Annotated[str | None, Option(help="Date format, such as %d/%m/%Y.")] = None,
     out: Annotated[
         list[Path] | None,
         Option(
@@ -113,10 +114,8 @@ def forecast(
     except (ValueError, OSError) as error:
         raise terminal.fail(error) from None
     except ImportError as error:
-        remedy = "Install the missing package with: pip install 'eigenecho[cli]'."
-        raise terminal.fail(
-            error if "pip install" in str(error) else f"{error}. {remedy}"
-        ) from None
+        remedy = ". Install the missing package with: pip install 'eigenecho[cli]'."
+        raise terminal.fail(f"{error}{remedy * ('pip install' not in str(error))}") from None
     except KeyboardInterrupt:
         raise terminal.fail("Interrupted. No report was written.", 130) from None
     terminal.say(console, f"\n{result.backtest}\n")
@@ -131,10 +130,8 @@ def forecast(
 def _read_seasons(text: str) -> list[Any] | None:
     """Return the numbers of the option --season, or None for the default."""
     if not re.fullmatch(r"(\d+(\.\d+)?(,\d+(\.\d+)?)*)?", text):
-        raise ValueError(
-            f"Invalid --season {text!r}: expected numbers of rows, separated by commas, "
-            "such as '24,168' for 24 and 168 rows."
-        )
+        expected = "numbers of rows, separated by commas, such as '24,168' for 24 and 168 rows"
+        raise ValueError(f"Invalid --season {text!r}: expected {expected}.")
     return [float(part) if "." in part else int(part) for part in text.split(",")] if text else None
 
 
@@ -148,9 +145,7 @@ def _output_files(data: Path, out: list[Path], save: Path | None, force: bool) -
             endings = " or ".join(KINDS[kind][0] for kind in sorted(kinds))
             raise ValueError(f"Invalid output file {path}: expected a name that ends in {endings}.")
         if kind[0] in files:
-            raise ValueError(
-                f"Invalid --out: expected at most one {' or '.join(KINDS[kind[0]])} file."
-            )
+            raise ValueError(f"Invalid --out: expected at most one {KINDS[kind[0]][0]} file.")
         files[kind[0]] = path
     if "table" not in files:
         files["table"] = files["page"].with_name(f"{files['page'].stem}-predictions.csv")

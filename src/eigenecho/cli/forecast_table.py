@@ -58,8 +58,8 @@ def forecast_table(
     count = blocks_of(series.rows, horizon, blocks)
     if series.inputs and series.ahead < horizon:
         raise ValueError(
-            f"--inputs {','.join(series.inputs)} requires {counted(horizon, 'future row')}, but the table "
-            f"has {series.ahead}. Append rows in which these columns have values and "
+            f"--inputs {','.join(series.inputs)} requires {counted(horizon, 'future row')}, but "
+            f"the table has {series.ahead}. Append rows in which these columns have values and "
             f"{series.targets[0]!r} is empty, or use a shorter --horizon."
         )
     progress("backtest", 0, count)
@@ -102,7 +102,8 @@ def blocks_of(rows: int, horizon: int, requested: int | None = None) -> int:
     if requested > most:
         raise ValueError(
             f"Invalid --blocks {requested}: the second half of the {rows} rows has space for at "
-            f"most {counted(most, 'block')} of {counted(horizon, 'row')}. Use --blocks {most} or a shorter --horizon."
+            f"most {counted(most, 'block')} of {counted(horizon, 'row')}. Use --blocks {most} or a "
+            "shorter --horizon."
         )
     return requested
 

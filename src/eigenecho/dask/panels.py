@@ -7,7 +7,7 @@ from typing import Any
 from dask.delayed import Delayed, delayed
 
 from eigenecho.dask.cluster import Cluster
-from eigenecho.errors import Words, bad_argument
+from eigenecho.errors import Words, bad_argument, object_of
 from eigenecho.estimators import Forecaster
 
 PARTITIONS = "a long dask DataFrame, or a list of delayed pandas DataFrames"
@@ -55,7 +55,7 @@ def _parts(frame: Any, name: str) -> list[Delayed]:
         return list(frame.to_delayed())
     if isinstance(frame, (list, tuple)) and frame:
         return list(map(delayed, frame))
-    raise bad_argument(name, Words(f"an object of type {type(frame).__name__}"), PARTITIONS)
+    raise bad_argument(name, Words(object_of(frame)), PARTITIONS)
 
 
 def _collect(frame: Any, name: str, cluster: Cluster) -> Any:

@@ -18,7 +18,7 @@ from dask.optimization import cull
 from distributed import Future
 
 from eigenecho.dask.cluster import Cluster
-from eigenecho.errors import Words, bad_argument, not_finite
+from eigenecho.errors import Words, bad_argument, not_finite, object_of
 from eigenecho.estimators.validation import ROWS
 from eigenecho.scaling import Spread
 from eigenecho.series import as_table
@@ -153,7 +153,7 @@ def _split_arrays(u: Any, y: Any, y_name: str, number: int, which: str) -> list[
 def _check_array(array: Any, name: str, which: str) -> None:
     """Raise unless an array is a dask array of known size that is chunked only along time."""
     if not isinstance(array, da.Array):
-        raise bad_argument(name, Words(f"an object of type {type(array).__name__}"), SOURCES)
+        raise bad_argument(name, Words(object_of(array)), SOURCES)
     if array.ndim != 2 and (name == "X" or array.ndim != 1):
         raise bad_argument(f"{name}{which}", Words(f"shape {array.shape}"), "shape (T, D)")
     if any(math.isnan(size) for size in array.shape):

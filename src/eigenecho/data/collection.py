@@ -12,7 +12,7 @@ import numpy as np
 from eigenecho.arrays import find_device
 from eigenecho.checks import as_array, check_known
 from eigenecho.data.read import MISSING, LongNames, PanelFormat, read_X
-from eigenecho.errors import Words, bad_argument, counted, not_finite, place
+from eigenecho.errors import Words, bad_argument, counted, not_finite, object_of, place
 from eigenecho.frames import FrameFormat, to_pandas
 from eigenecho.series import as_table, check_dense, check_not_empty, column_labels, to_numbers
 from eigenecho.types import Array
@@ -159,11 +159,7 @@ def _read_array(X: Any, layout: str) -> Collection:
     table = X if hasattr(X, "shape") else as_array(X, "X", FORMATS)
     shape = tuple(table.shape)
     if len(shape) not in (2, 3):
-        got = (
-            X
-            if isinstance(X, (str, int, float))
-            else Words(f"an object of type {type(X).__name__}")
-        )
+        got = X if isinstance(X, (str, int, float)) else Words(object_of(X))
         remedy = "Reshape your data: X.reshape(1, -1) is a single series." * (len(shape) == 1)
         raise bad_argument("X", Words(f"shape {shape}") if shape else got, FORMATS, remedy)
     if len(shape) == 3:
@@ -219,13 +215,10 @@ def read_labels(y: Any, series: Collection) -> Array:
         return _as_labels(_labels_by_id(y, series.ids), series)
     labels = _as_labels(y, series)
     if labels.shape[:1] != (len(series),):
-        got = Words(
-            counted(len(labels), "label") if labels.ndim else f"a single {type(y).__name__}"
-        )
+        got = Words(counted(len(labels), "label") if labels.ndim else object_of(y))
+        expected = f"{counted(len(series), 'label')}, one for each series"
         remedy = "To match labels by id, pass X as a long frame and set id= and time=."
-        raise bad_argument(
-            "y", got, f"{counted(len(series), 'label')}, one for each series", remedy
-        )
+        raise bad_argument("y", got, expected, remedy)
     return labels
 
 
@@ -237,7 +230,7 @@ def _labels_by_id(y: Any, ids: Any) -> list[Any]:
     if not isinstance(y, Mapping):
         wanted = "a pandas Series with the ids as index, or a dict from ids to labels"
         remedy = "For a polars frame, pass dict(zip(ids, labels))."
-        raise bad_argument("y", Words(f"an object of type {type(y).__name__}"), wanted, remedy)
+        raise bad_argument("y", Words(object_of(y)), wanted, remedy)
     missing = [id for id in ids if id not in y]
     if missing:
         got = Words(f"no label for series {missing[0]!r}")

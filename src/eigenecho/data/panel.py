@@ -97,7 +97,7 @@ def read(
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """One or more series, and the caller's format, in which further data and results are given.
+    """One or more series, and the caller's format of data and results.
 
     Attributes
     ----------
@@ -171,7 +171,7 @@ class Panel:
         """
         if not self.columns.known:
             if X is not None:
-                wanted = "None, because the forecaster was fitted without columns that are known in advance"
+                wanted = "None, because fit() was called without columns that are known in advance"
                 raise bad_argument("X", Words("a value"), wanted)
             return [np.empty((horizon, 0))] * len(self)
         if X is None:
@@ -245,7 +245,7 @@ class Panel:
         if len(first) and positions(first, clock.step, wanted)[0] != 0:
             of = in_series(None if self.form.shared else new.name)
             got = Words(f"rows that start at {shown(first)}{of}")
-            expected = f"the first row at {shown(wanted)}, directly after the last row of the fitted series"
+            expected = f"a first row at {shown(wanted)}, directly after the last fitted row"
             raise bad_argument("y_new", got, expected, "Use NaN for missing observations.")
 
     def _known_ahead(self, series: int, rows: int, name: str) -> Array:
@@ -254,12 +254,9 @@ class Panel:
         if len(history.ahead) < rows:
             of = "" if self.form.shared else f" of series {history.name!r}"
             end = shown(history.clock.times[-1:])
-            wanted = (
-                f"{counted(rows, 'row')} of {', '.join(self.known_names)} after the end{of} ({end})"
-            )
-            remedy = (
-                f"The X passed to fit() has {counted(len(history.ahead), 'row')} after the end."
-            )
+            names = ", ".join(self.known_names)
+            wanted = f"{counted(rows, 'row')} of {names} after the end{of} ({end})"
+            remedy = f"In fit(), X had {counted(len(history.ahead), 'row')} after the end."
             raise bad_argument(name, None, wanted, remedy)
         return history.ahead[:rows]
 

@@ -18,6 +18,7 @@ from eigenecho.errors import (
     counted,
     not_finite,
     not_numbers,
+    object_of,
     place,
     unknown_name,
 )
@@ -43,7 +44,7 @@ OTHERS = "List exogenous variables in known= or past=, or pass them as X. Drop a
 
 TEXT = (
     "Convert it to numbers, drop it, or make it the index if it contains the times. For a long "
-    "frame, pass its column names to Forecaster as id=, time= and target=."
+    "frame, pass its column names to Forecaster(id=, time=, target=)."
 )
 """The remedy for a column of a frame that does not contain numbers."""
 
@@ -133,12 +134,8 @@ def identify(y: Any, names: LongNames, name: str) -> tuple[PanelFormat, Any]:
         if is_partial or names.id in columns or names.id in y.index.names:
             listed = ", ".join(map(repr, names))
             got = Words(f"a DataFrame with only some of the columns {listed}")
-            wanted = (
-                "a long frame with all of these columns, or a wide frame with the times as index"
-            )
-            remedy = (
-                "Pass the column names of a long frame to Forecaster as id=, time= and target=."
-            )
+            wanted = "a long frame with all of them, or a wide frame with the times as index"
+            remedy = "Pass the column names of a long frame to Forecaster(id=, time=, target=)."
             raise bad_argument(name, got, wanted, remedy)
         y = _with_index(y, native, names.time, name)
         if not y.shape[1]:
@@ -234,15 +231,14 @@ def read_X(
         if form.shared:
             return {None: _array_table(X, times[0], name, labels)}
         if not isinstance(X, (list, tuple)) or len(X) != len(times):
-            got = Words(counted(len(X), "item") if isinstance(X, (list, tuple)) else _type(X))
-            raise bad_argument(
-                name, got, f"a list of {counted(len(times), 'array')}, one for each series"
-            )
+            got = Words(counted(len(X), "item") if isinstance(X, (list, tuple)) else object_of(X))
+            expected = f"a list of {counted(len(times), 'array')}, one for each series"
+            raise bad_argument(name, got, expected)
         tables = (_array_table(x, times[i], f"{name}[{i}]", labels) for i, x in enumerate(X))
         return dict(enumerate(tables))
     X, native = to_pandas(X, name)
     if not hasattr(X, "iloc"):
-        raise bad_argument(name, Words(_type(X)), "a DataFrame with the times of y")
+        raise bad_argument(name, Words(object_of(X)), "a DataFrame with the times of y")
     if not len(X):
         raise bad_argument(name, Words("0 rows"), "a row for each row of y")
     if X.ndim == 1:
@@ -273,24 +269,20 @@ def _array_columns(y: Any, name: str) -> tuple[str, list[Any]]:
     if is_list and any(hasattr(x, "__len__") and not isinstance(x, (str, bytes)) for x in y):
         for i, x in enumerate(y):
             if isinstance(x, (list, tuple)) or np.ndim(_plain(x, f"{name}[{i}]")) != 1:
-                got = Words(f"shape {x.shape}" if hasattr(x, "shape") else _type(x))
+                got = Words(f"shape {x.shape}" if hasattr(x, "shape") else object_of(x))
                 raise bad_argument(f"{name}[{i}]", got, "an array (T,)")
         return "list", [_plain(x, name) for x in y]
     array = _plain(y, name)
     if array.ndim not in (1, 2) or 0 in array.shape:
-        got = Words(f"shape {array.shape}" if array.ndim else _type(y))
+        got = Words(f"shape {array.shape}" if array.ndim else object_of(y))
         raise bad_argument(name, got, f"{WANTED}, with at least one row")
     return ("single", [array]) if array.ndim == 1 else ("columns", list(array.T))
-
-
-def _type(x: Any) -> str:
-    return f"an object of type {type(x).__name__}"
 
 
 def _plain(x: Any, name: str) -> Any:
     """Return a dense array, which may be masked."""
     if hasattr(x, "toarray") or hasattr(x, "iloc") or is_table(x):
-        raise bad_argument(name, Words(_type(x)), "a dense array")
+        raise bad_argument(name, Words(object_of(x)), "a dense array")
     return x if isinstance(x, np.ma.MaskedArray) else as_array(x, name, WANTED)
 
 
@@ -335,7 +327,7 @@ def _with_index(frame: Any, native: Any, time: Hashable, name: str) -> Any:
     dates = [label for label in frame.columns if is_date(frame[label])]
     if time not in frame.columns and len(dates) != 1:
         got = Words(f"a frame with {len(dates)} columns of dates")
-        remedy = "Pass the name of the time column to Forecaster as time=."
+        remedy = "Pass the name of the time column to Forecaster(time=)."
         raise bad_argument(name, got, "exactly one column of dates", remedy)
     return frame.set_index(time if time in frame.columns else dates[0])
 
@@ -347,7 +339,7 @@ def _encoded(
     categories: dict[Hashable, tuple[str, ...]] | None,
     learn: bool,
 ) -> Any:
-    """Encode categories by columns of 0 and 1, which are named "label=category"."""
+    """Encode categories as columns of 0 and 1, which are named "label=category"."""
     if categories is None:
         return frame
     import pandas
@@ -376,9 +368,7 @@ def _encoded(
             encoded = f"{label}={value}"
             if encoded in frame.columns:
                 got = Words(f"a column {encoded!r} and a column {label!r} with category {value!r}")
-                raise bad_argument(
-                    name, got, "columns with different names", "Rename the first column."
-                )
+                raise bad_argument(name, got, "distinct names", "Rename the first column.")
             columns[encoded] = np.where(missing, np.nan, values == value)
     return pandas.DataFrame(columns, frame.index)
 

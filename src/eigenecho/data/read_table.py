@@ -14,7 +14,7 @@ from eigenecho.data.clock import find_step, positions
 from eigenecho.data.parse_cells import check_filled, find_times, listed, read_numbers, read_times
 from eigenecho.data.read import in_series
 from eigenecho.data.read_file import FileFormat, read_file
-from eigenecho.errors import unknown_name
+from eigenecho.errors import counted, unknown_name
 
 GAPS = ("error", "fill", "ignore")
 NO_TIME = "none"
@@ -163,7 +163,7 @@ def _select(
     if rows.loc[is_past & recent, list(targets)].nunique().max() < 2:
         raise ValueError(f"Column {targets[0]!r} is constant, or contains no numbers.")
     late, cut = (started & ~is_past).sum(), (started & ~recent).sum()
-    notes += [f"the forecast starts at the last {late} rows, which have no target"] * bool(late)
+    notes += [f"the forecast starts before {counted(late, 'row')} without a target"] * bool(late)
     notes += [f"only the last {last} rows are used (change this with --last)"] * bool(cut)
     return is_past & recent, started & recent
 

@@ -176,9 +176,7 @@ class StoredPanel:
             check_floats(known[i], "known", None, len(columns.known))
             check_floats(past[i], "past", length, len(columns.past))
             if len(known[i]) < length:
-                raise bad_argument(
-                    "known", Words(counted(len(known[i]), "row")), f"at least {length}"
-                )
+                raise bad_argument("known", Words(f"{len(known[i])} rows"), f"at least {length}")
         histories = map(History, labels, self.series, clocks, known, past)
         return Panel(tuple(histories), labels, columns, form)
 

@@ -193,7 +193,7 @@ class FittedNetwork:
         if single is None:
             raise ValueError(
                 "The training statistics differ between outputs, because their missing values are "
-                "at different rows. Fit the network again on all rows, or use "
+                "in different rows. Fit the network again on all rows, or use "
                 "model_.learner(ridge)."
             )
         return single

@@ -288,9 +288,7 @@ class Forecaster(BaseEstimator):
         if panel.known_names:
             for history, places in zip(panel.histories, rows, strict=True):
                 if (last := int(places.max())) + horizon >= len(history):
-                    expected = (
-                        f"rows that are followed by {counted(horizon, 'row')} of known columns"
-                    )
+                    expected = f"rows that precede {counted(horizon, 'row')} of known columns"
                     raise bad_argument("origins", last, expected)
         return panel.rolling(rows, fitted.forecasts(panel, rows, horizon))
 

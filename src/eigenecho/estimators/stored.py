@@ -178,9 +178,7 @@ class StoredNetwork:
         if group is not None:
             check_range(group.weights, "weights", model.reservoir.dtype)
             if not np.array_equal(group.weights.astype(model.reservoir.dtype), model.W_out):
-                raise bad_argument(
-                    "weights", Words("weights that differ from W_out"), "the weights in W_out"
-                )
+                raise bad_argument("weights", Words("other numbers"), "the weights in W_out")
             penalty = with_basis(group.penalty, model, self.neurons)
             evidence = Evidence.of_one(replace(group, penalty=penalty))
         esn: LinearESN = self.params.restored(LinearESN, model.D_in)
@@ -218,9 +216,7 @@ class StoredReservoir:
             got = Words(f"shape {W_in.shape}")
             raise bad_argument("W_in", got, "at least one input and no feedback")
         if self.spectrum.units != self.reservoir.units:
-            raise bad_argument(
-                "spectrum", self.spectrum, counted(self.reservoir.units, "eigenvalue")
-            )
+            raise bad_argument("spectrum", self.spectrum, f"{self.reservoir.units} eigenvalues")
         estimator: DiagonalReservoir = self.params.restored(DiagonalReservoir, len(W_in))
         estimator.reservoir_, estimator.spectrum_ = self.reservoir, self.spectrum
         estimator.seed_ = estimator.seed  # type: ignore[assignment]

@@ -268,7 +268,8 @@ def check_out(out: Any, series: list[Any], reservoir: Any) -> Any:
     else:
         fits = isinstance(out, np.ndarray) and out.flags.c_contiguous and out.flags.writeable
     if not fits or len(series) != 1 or (tuple(out.shape), out.dtype) != (shape, dtype):
-        got = Words(f"{getattr(out, 'dtype', type(out).__name__)} {getattr(out, 'shape', '')}")
+        kind = getattr(out, "dtype", type(out).__name__)
+        got = Words(f"{kind}, shape {tuple(np.shape(out))}")
         expected = f"a writeable contiguous {dtype} array of shape {shape} on the device of X"
         raise bad_argument("out", got, expected, "Pass out only for a single series.")
     return out

@@ -14,7 +14,7 @@ import numpy as np
 from eigenecho import plots
 from eigenecho.data.clock import joined, texts
 from eigenecho.data.panel import Panel
-from eigenecho.errors import unknown_name, warn
+from eigenecho.errors import counted, unknown_name, warn
 from eigenecho.forecasting.baselines import naive, naive_error, naive_season, rivals
 from eigenecho.forecasting.candidates import runner
 from eigenecho.forecasting.fit import FittedForecaster, fit, warn_zero_width
@@ -227,7 +227,8 @@ def headline(tested: Backtest) -> str:
 
     cutoffs = pandas.Index(tested.errors["cutoff"].sort_values())
     first, last = texts(cutoffs[[0, -1]])
-    text = f"{tested.origins} origins from {first} to {last}, {tested.horizon} steps each"
+    text = f"{counted(tested.origins, 'origin')} from {first} to {last}, "
+    text += f"{counted(tested.horizon, 'step')} each"
     if len(tested.ids) > 1:
         text += f", {len(tested.ids)} series"
     if tested.origins < tested.planned:

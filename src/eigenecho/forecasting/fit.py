@@ -366,7 +366,7 @@ class FittedForecaster:
         horizon, rows = self.config.horizon, [len(h) - h.start for h in self.panel.histories]
         # Constant series cannot be used for training, however long they are.
         longest = max(np.where(self.measures.units > 0, rows, 0)) or max(rows)
-        reason = "the validation rows contain no observation, or their forecasts overflow"
+        reason = "the validation rows contain no observations, or their forecasts overflow"
         if longest < fewest(horizon):
             reason = f"a horizon of {horizon} requires a non-constant series of at least "
             reason += f"{fewest(horizon)} rows, but the longest has {longest}"

@@ -92,8 +92,8 @@ def read(path: Any, *, skip: tuple[str, ...] = ()) -> dict[str, Any]:
     parts = {f"{name}_{part}" for name in MATRICES for part in (*SPARSE, "format")}
     if not needed <= arrays.keys() or not arrays.keys() <= {*ARRAYS, *FLAGS, *parts}:
         raise StorageError(
-            f"{path} contains these arrays: {', '.join(sorted(arrays)) or 'none'}. Expected W, W_in, "
-            f"and optionally {', '.join((*ARRAYS[2:], *FLAGS))}."
+            f"{path} contains these arrays: {', '.join(sorted(arrays)) or 'none'}. Expected W, "
+            f"W_in, and optionally {', '.join((*ARRAYS[2:], *FLAGS))}."
         )
     try:
         return {
@@ -129,9 +129,7 @@ def _parse(name: str, data: bytes) -> Array:
     if dtype.hasobject:
         raise ValueError(f"the member {name!r} contains pickled Python objects")
     if len(data) - stream.tell() != math.prod(shape) * dtype.itemsize:
-        raise ValueError(
-            f"the size of the data in member {name!r} does not match its shape {shape}"
-        )
+        raise ValueError(f"the data in member {name!r} do not fit its shape {shape}")
     numbers = np.frombuffer(data, dtype, offset=stream.tell())
     return numbers.reshape(shape, order="F" if is_fortran else "C")
 
@@ -143,7 +141,9 @@ def _read_matrix(name: str, arrays: Mapping[str, Array]) -> Any:
         return arrays.get(name)
     if name in arrays or len(parts) < len(SPARSE):
         names = ", ".join(f"{name}_{part}" for part in SPARSE)
-        raise ValueError(f"Expected a sparse matrix ({names}) or an array {name}, but not both.")
+        raise ValueError(
+            f"{name} is incomplete or ambiguous: expected either {names}, or an array {name}."
+        )
     from scipy.sparse import csc_matrix, csr_matrix
 
     layout = str(arrays.get(f"{name}_format", np.array("csr")).astype(str))

@@ -16,9 +16,7 @@ from eigenecho.errors import Words, bad_argument
 from eigenecho.model import LinearModel, State
 from eigenecho.types import Array
 
-EXPECTED = (
-    "a trained linear network: Reservoir(activation='identity') >> Ridge, or an equivalent ESN"
-)
+EXPECTED = "a trained linear Reservoir(activation='identity') >> Ridge, or an equivalent ESN"
 
 METHODS = ("_step", "_run", "step", "run")
 """Methods of a node that compute one row or all rows."""
@@ -167,9 +165,7 @@ def _find_nodes(model: Any) -> tuple[Any, Any]:
             raise _unsupported(f"a graph with these {kind}s: {names}", f"Use exactly one {kind}.")
     if len(model.inputs) != 1:
         names = ", ".join(map(_name, model.inputs))
-        raise _unsupported(
-            f"a graph with these inputs: {names}", "Connect one Input to both nodes."
-        )
+        raise _unsupported(f"a graph with the inputs {names}", "Connect one Input to both nodes.")
     return nodes["reservoir"][0], nodes["readout"][0]
 
 
@@ -181,8 +177,8 @@ def _check_edges(model: Any, reservoir: Any, readout: Any) -> dict[Any, bool]:
         if not is_end and (parent, delay, child) not in allowed:
             edge = f"{_name(parent)} to {_name(child)}, delay {delay}"
             remedy = (
-                "Supported edges are: from an input, to an output, from the reservoir to the readout "
-                "without delay, and from the readout to the reservoir or to itself with delay 1."
+                "Edges can start at an input, end at an output, connect the reservoir to the "
+                "readout without delay, or feed the readout back with delay 1."
             )
             raise _unsupported(f"a graph with an edge from {edge}", remedy)
     if (reservoir, 0, readout) not in model.edges:

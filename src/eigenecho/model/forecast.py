@@ -108,8 +108,9 @@ def _warn_if_diverged(out: Array) -> None:
     diverged = np.isnan(out).any(axis=1)
     if diverged.any():
         warn(
-            f"The forecast diverged at step {int(np.argmax(diverged))}: it was more than {FAR:g} standard "
-            "deviations from the mean of the training targets. Later values are NaN. Use clip=True, ridge='loop', a larger ridge, bounded features or more training rows.",
+            f"The forecast diverged at step {int(np.argmax(diverged))}: it was more than {FAR:g} "
+            "standard deviations from the mean of the training targets. It is NaN from this step "
+            "on. Use clip=True, ridge='loop', a larger ridge, bounded features or more rows.",
             UnstableWarning,
         )
 
@@ -197,7 +198,7 @@ def check_autonomous(model: LinearModel) -> None:
     if 0 < model.D_in < D:
         raise ValueError(
             f"Forecasting requires a model that predicts its own input: the first {D} input "
-            f"columns must be the {D} outputs, but this model has only {counted(model.D_in, 'input')}."
+            f"columns must be the {D} outputs, but this model has only D_in={model.D_in}."
         )
 
 
@@ -211,7 +212,9 @@ def _known_inputs(model: LinearModel, inputs: Any, horizon: int) -> Array:
         return np.empty((horizon, 0))
     rows = as_rows(inputs, "inputs", columns)
     if len(rows) != horizon:
-        raise bad_argument("inputs", Words(counted(len(rows), "row")), f"{horizon}, one per step")
+        raise bad_argument(
+            "inputs", Words(counted(len(rows), "row")), f"{counted(horizon, 'row')}, one per step"
+        )
     if model.inputs is None:
         return rows
     D = model.D_out

@@ -126,8 +126,7 @@ class LinearModel:
         layout = self.reservoir.transition.layout
         basis = self.basis
         if basis is not None and (basis.units, (basis.block, basis.n_real)) != (self.units, layout):
-            transition = self.reservoir.transition
-            expected = f"a basis with the units, block and real vectors of {transition!r}"
+            expected = f"a basis with units, block and n_real of {self.reservoir.transition!r}"
             raise bad_argument("basis", basis, expected)
         for name, columns in (("inputs", self.D_in), ("outputs", self.D_out)):
             scaling = getattr(self, name)

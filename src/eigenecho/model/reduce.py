@@ -52,17 +52,14 @@ def reduce(
     _check(model, units, tol)
     weighting = select_weighting(model, data, evidence)
     if not weighting.balanced.order:
-        got, expected = (
-            Words("inputs that do not affect the outputs"),
-            "inputs that affect the outputs",
-        )
+        got, expected = Words("inputs without effect on outputs"), "inputs that affect outputs"
         raise bad_argument("model" if data is None else "data", got, expected)
     if tol is None:
         reduced = select_modes(weighting, units or 0)
         if reduced.system.units != units:
             warn(
-                f"units={units} exceeds the number of usable modes, {reduced.system.units}. The other "
-                "modes are rounding errors or have no usable eigenvectors.",
+                f"units={units} exceeds the number of usable modes, {reduced.system.units}. The "
+                "other modes are rounding errors or have no usable eigenvectors.",
                 IllConditionedWarning,
             )
     else:
@@ -182,9 +179,8 @@ def _smallest_order(
         return _smallest_order(weighting.in_white_order(), units, tol)
     remedy = "Use more units or a larger tol." if units is not None else weighting.remedy
     best = min(errors) if np.isfinite(min(errors)) else least[most]
-    raise bad_argument(
-        "tol", tol, f"at least {best:.1e}, the error of {counted(most, 'mode')}", remedy
-    )
+    expected = f"at least {best:.1e}, the error of {counted(most, 'mode')}"
+    raise bad_argument("tol", tol, expected, remedy)
 
 
 def _gains(space: StateSpace, small: LinearModel) -> tuple[float, float]:

@@ -78,5 +78,5 @@ def _read(path: Path) -> StoredCell:
         return StoredCell(cell, *json.loads(str(cell.pop("about"))))
     except (BadZipFile, zlib.error, EOFError, KeyError, ValueError, OSError) as error:
         raise StoreError(
-            f"Cannot read the stored result {path}: {error}. Delete the file and run the command again."
+            f"Cannot read the result {path}: {error}. Delete the file and run the command again."
         ) from error

@@ -177,9 +177,7 @@ def check_upper(R: Array) -> None:
     """Raise unless R is square and zero below its diagonal, which solvers ignore."""
     check_shape(R, "R", 2 * (len(R),))
     if np.any(np.tril(R, -1)):
-        raise bad_argument(
-            "R", Words("nonzero entries below the diagonal"), "an upper triangular matrix"
-        )
+        raise bad_argument("R", Words("entries below the diagonal"), "an upper triangular matrix")
 
 
 def annihilate(R: Array, Z: Array, A: Array, Y: Array) -> tuple[Array, Array, Array]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho.checks import check_units, generator
-from eigenecho.errors import bad_argument, counted
+from eigenecho.errors import Words, bad_argument, counted
 from eigenecho.types import Seed
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ class JoinedLaw:
         check_units(n)
         shares, given = self.shares, self.given
         if n - given < len(shares):
-            expected = f"at least {given + len(shares)} units, of which {given} are given"
-            raise bad_argument("n", n, expected, "Increase units: each law draws at least one.")
+            expected = f"at least {given + len(shares)}, because each law draws at least one"
+            raise bad_argument("n", n, expected, "Increase units.")
         seeds = [seed] if len(shares) == 1 else generator(seed).spawn(len(shares))
         draws = zip(whole_parts(n - given, shares), seeds, strict=True)
         first, *others = [
@@ -121,9 +121,10 @@ def draw_law(law: Callable[..., Spectrum], n: int, seed: Seed, sr: float) -> Spe
     """Draw n eigenvalues from a law, or raise if it does not return a Spectrum of this size."""
     spectrum = law(n, sr=sr, seed=seed)
     if getattr(spectrum, "units", None) != n:
+        got = Words(f"{spectrum!r:.80} from {_name(law)}({n})")
         expected = f"a Spectrum of {counted(n, 'eigenvalue')}"
         remedy = "Use Spectrum.from_values to convert a list of eigenvalues."
-        raise bad_argument(f"spectrum: {_name(law)}({n})", spectrum, expected, remedy)
+        raise bad_argument("spectrum", got, expected, remedy)
     return spectrum
 
 

@@ -86,9 +86,7 @@ def mackey_glass(
     try:
         x, slope = _integrate(history, slope, h, int(times[-1] / h) + 1, beta, gamma, n)
     except (OverflowError, ValueError):
-        raise bad_argument(
-            "dt", dt, "a step for which the integration is stable", "Lower dt or n."
-        ) from None
+        raise bad_argument("dt", dt, "a stable integration step", "Lower dt or n.") from None
     return _hermite(x, h * slope, times / h)[:, np.newaxis]
 
 

@@ -78,7 +78,7 @@ class AbstractProblem(ABC):
 
     @property
     def output_range(self) -> OutputRange | None:
-        """Range of the targets, for networks with features."""
+        """Range of the targets, or None for networks without features."""
         return None
 
     @property
@@ -189,7 +189,7 @@ class Problem(AbstractProblem):
 
     @property
     def output_range(self) -> OutputRange | None:
-        """Range of the targets, for networks with features."""
+        """Range of the targets, or None for networks without features."""
         if self.reservoir.is_linear:
             return None
         everywhere = [np.array(True)] * len(self.outputs)
@@ -432,6 +432,5 @@ def check_warmup(warmup: int, rows: int, columns: int, which: str = "") -> None:
         remedy = "Use a smaller warmup, or drop the short series."
         if rows < columns:
             remedy = "Transpose X if its columns are time steps, or use a smaller warmup."
-        raise bad_argument(
-            "warmup", warmup, f"fewer steps than the {counted(rows, 'row')}{which}", remedy
-        )
+        expected = f"fewer steps than the {counted(rows, 'row')}{which}"
+        raise bad_argument("warmup", warmup, expected, remedy)

@@ -11,7 +11,7 @@ import numpy as np
 
 from eigenecho.arrays import namespace, to_host
 from eigenecho.checks import check_shape
-from eigenecho.errors import IllConditionedWarning, Words, bad_argument, counted, warn
+from eigenecho.errors import IllConditionedWarning, Words, bad_argument, warn
 from eigenecho.kernels import costs
 from eigenecho.readout import (
     Gram,
@@ -65,9 +65,7 @@ class GroupEvidence:
         if self.XtE is not None:
             check_shape(self.XtE, "XtE", (size, D), ", like the statistics")
         if self.penalty.size != size:
-            raise bad_argument(
-                "penalty", Words(counted(self.penalty.size, "row")), counted(size, "row")
-            )
+            raise bad_argument("penalty", Words(f"{self.penalty.size} rows"), f"{size} rows")
 
     def __getstate__(self) -> dict[str, Any]:
         # Cached properties are not stored, because they may be on a device.
