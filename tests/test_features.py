@@ -406,7 +406,7 @@ def test_clipped_forecasts_stay_within_the_range():
     with pytest.raises(ValueError, match="Invalid clip=1: expected True or False"):
         esn.forecast(5, rows, clip=1)
     linear = ee.LinearESN(5, seed=0).fit(SERIES[:-1], SERIES[1:])
-    with pytest.raises(ValueError, match=r"clip=True.*False for a network without features"):
+    with pytest.raises(ValueError, match=r"clip=True.*False, because"):
         linear.forecast(5, clip=True)
 
 
@@ -464,8 +464,8 @@ def test_delay_line_of_outputs():
 def test_delay_line_refuses_what_it_does_not_have():
     line = ee.delay_line(3)
     for params, match in (
-        ({"lr": 0.5}, "Invalid lr=0.5: expected 1 with a delay line"),
-        ({"input_bias": True}, "Invalid input_bias=True: expected False with a delay line"),
+        ({"lr": 0.5}, "Invalid lr=0.5: expected 1, because a delay line"),
+        ({"input_bias": True}, "Invalid input_bias=True: expected False, because a delay line"),
         ({"solver": "structured"}, "Invalid solver='structured'"),
     ):
         with pytest.raises(ValueError, match=match):

@@ -50,7 +50,7 @@ def test_weights_of_a_reservoir_have_one_real_dtype():
         Reservoir(SPECTRUM, np.ones((1, 4), complex))
     reservoir = Reservoir(SPECTRUM, np.ones((1, 4), np.float32), np.ones(4), np.ones((2, 4)))
     assert {reservoir.bias.dtype, reservoir.W_fb.dtype} == {np.dtype(np.float32)}
-    with pytest.raises(ValueError, match="bias: got NaN or Inf"):
+    with pytest.raises(ValueError, match="bias: got NaN or infinity"):
         Reservoir(SPECTRUM, np.ones((1, 4), np.float32), np.full(4, 1e300))
 
 

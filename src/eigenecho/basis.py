@@ -64,7 +64,7 @@ class Basis:
         Q = np.array(self.Q, dtype=np.float64, order="C")
         left = len(Q) - self.block - self.n_real
         if self.block < 0 or self.n_real < 0 or left < 0 or left % 2:
-            expected = f"numbers after which an even number of the {len(Q)} columns remains"
+            expected = f"numbers that leave an even number of other columns ({len(Q)} in total)"
             raise bad_argument("n_real, block", (self.n_real, self.block), expected)
         Q.setflags(write=False)
         object.__setattr__(self, "Q", Q)

@@ -158,7 +158,7 @@ def has_complex(array: Any) -> bool:
 def check_finite(A: Any, name: str, remedy: str = "") -> None:
     """Raise if an array contains NaN or infinity."""
     if not np.all(np.isfinite(A)):
-        raise bad_argument(name, Words("NaN or Inf"), "finite numbers", remedy)
+        raise bad_argument(name, Words("NaN or infinity"), "finite numbers", remedy)
 
 
 def check_range(A: Any, name: str, dtype: Any) -> None:

@@ -175,7 +175,7 @@ class _Coordinates(NamedTuple):
         plain = self.N + self.extra + W_out.shape[1] * self.previous
         readout_bias = len(W_out) == plain + 1 if readout_bias is None else bool(readout_bias)
         if len(W_out) != plain + readout_bias:
-            expected = f"{plain + readout_bias} rows: {self.describe_readout(readout_bias)}"
+            expected = f"{self.describe_readout(readout_bias)}, {plain + readout_bias} in total"
             remedy = "Set readout_bias, output_to_readout and input_to_readout."
             raise bad_argument("W_out", Words(f"shape {W_out.shape}"), expected, remedy)
         return W_out, readout_bias

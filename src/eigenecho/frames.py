@@ -148,7 +148,7 @@ def to_narwhals(value: Any, name: str) -> Any:
     frame = nw.from_native(value, pass_through=True)
     got = Words(f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}")
     if isinstance(frame, nw.LazyFrame):
-        raise bad_argument(name, got, "a frame with data", "Call collect() first.")
+        raise bad_argument(name, got, "a DataFrame that contains data", "Call collect() first.")
     if not isinstance(frame, nw.DataFrame):
         expected = "an array, a pandas or polars DataFrame, or a PyArrow Table"
         raise bad_argument(name, got, expected)

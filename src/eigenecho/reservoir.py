@@ -452,7 +452,7 @@ def _delay_line(
 ) -> DrawnReservoir:
     """Return a delay line with a chain for each input and for each output that is fed back."""
     if recipe.input_bias:
-        raise bad_argument("input_bias", True, "False with a delay line")
+        raise bad_argument("input_bias", True, "False, because a delay line is used")
     line = replace(line, chains=D_in + D_fb)
     scaling = per_feature(recipe.input_scaling, D_in)[:, None]
     W_in, W_fb = np.split(line.weights, [D_in])

@@ -200,9 +200,11 @@ def test_assume_finite_of_scikit_learn_is_respected():
 def test_initial_state(value, part, closed_model):
     state = closed_model.final_state_
     bad = state._replace(**{part: spoiled(getattr(state, part), value, 0)})
-    with pytest.raises(ValueError, match=r"initial_state: got NaN or Inf.*expected finite numbers"):
+    with pytest.raises(
+        ValueError, match=r"initial_state: got NaN or infinity.*expected finite numbers"
+    ):
         closed_model.predict(X, initial_state=bad)
-    with pytest.raises(ValueError, match=r"state: got NaN or Inf.*expected finite numbers"):
+    with pytest.raises(ValueError, match=r"state: got NaN or infinity.*expected finite numbers"):
         closed_model.stream(bad)
 
 
@@ -245,7 +247,7 @@ def test_stream(value, closed_model):
 def test_w(value, basis, form):
     W = np.diag([0.5, 0.2, 0.1])
     W[1, 2] = value
-    with pytest.raises(ValueError, match=r"spectrum: got NaN or Inf.*finite numbers.*Clean"):
+    with pytest.raises(ValueError, match=r"spectrum: got NaN or infinity.*finite numbers.*Clean"):
         network(spectrum=form(W), basis=basis).fit(X, Y)
 
 

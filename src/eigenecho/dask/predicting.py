@@ -56,7 +56,7 @@ def predict(
     if not isinstance(network, LinearModel):
         raise bad_argument("model", model, "a fitted LinearESN, a LinearModel or a Forecaster")
     if y_previous is not None and not network.closed:
-        raise bad_argument("y_previous", y_previous, "None for a network without feedback")
+        raise bad_argument("y_previous", y_previous, "None, because the network has no feedback")
     outputs = _predict_network(network, X, y_previous, flat)
     given = y_previous if X is None else X
     if isinstance(given, (list, tuple)):

@@ -527,7 +527,7 @@ class Forecaster(BaseEstimator):
         for season in seasons:
             if not is_finite_number(season) or season < 1:
                 expected = "periods of at least 1 row, or None"
-                remedy = f"{IN_ROWS}. None detects the periods."
+                remedy = f"{IN_ROWS}. Use None to detect the periods."
                 raise bad_argument("seasons", self.seasons, expected, remedy)
         return tuple(sorted(set(map(float, seasons))))
 

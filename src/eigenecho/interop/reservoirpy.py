@@ -133,7 +133,7 @@ class DiagonalReservoirNode(Node):
         self.state: dict[str, Array] = {}
         self.basis_: Basis | None = None
         if W is None and (Win is not None or bias is not None or np.ndim(lr)):
-            raise ValueError("Win, bias and arrays as lr require W, because they refer to neurons.")
+            raise ValueError("Win, bias and an lr per neuron require W, which defines the neurons.")
         if W is not None and input_bias:
             raise bad_argument("input_bias", input_bias, "False if W is given", "Use bias instead.")
         self._recipe()  # Check the parameters here instead of in the first run.

@@ -210,7 +210,7 @@ def coverage(y: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> float:
     low = as_shape("lower", lower, true.shape, "y")
     high = as_shape("upper", upper, true.shape, "y")
     if np.any(low > high):
-        raise bad_argument("lower", Words("bounds above upper"), "lower <= upper")
+        raise bad_argument("lower", Words("bounds above upper"), "bounds with lower <= upper")
     present = ~np.isnan(true)
     return float(np.mean((low <= true)[present] & (true <= high)[present]))
 

@@ -100,7 +100,7 @@ def check_clip(model: LinearModel, clip: Any) -> None:
     """Raise unless ``clip`` is a bool, and False for a network without features."""
     check_flag(clip, "clip")
     if clip and model.output_range is None:
-        raise bad_argument("clip", clip, "False for a network without features")
+        raise bad_argument("clip", clip, "False, because the network has no features")
 
 
 def _warn_if_diverged(out: Array) -> None:

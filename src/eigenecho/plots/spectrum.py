@@ -200,7 +200,7 @@ def _read_spectrum(source: Any) -> Spectrum:
 def _read_readout(model: Any) -> tuple[Spectrum, Array]:
     """Return the spectrum of a model and its readout weights (N, D_out) in the Q layout."""
     if not isinstance(model, LinearModel):
-        expected = "an array (N,) or (N, D_out) for a source without readout weights"
+        expected = "an array (N,) or (N, D_out), because the source has no readout weights"
         raise bad_argument("weights", True, expected)
     model.need_states("weights=True")
     readout = model.readout.weights.T

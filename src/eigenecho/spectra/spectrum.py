@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from eigenecho.checks import check_lr, check_sr
-from eigenecho.errors import IllConditionedWarning, bad_argument, warn
+from eigenecho.errors import IllConditionedWarning, bad_argument, counted, warn
 from eigenecho.spectra.joined_law import JoinedLaw
 from eigenecho.types import Array, ComplexArray
 
@@ -151,9 +151,9 @@ class Spectrum:
         repeated = _repeated([part.values for part in parts])
         if repeated:
             warn(
-                f"{repeated} of {sum(part.units for part in parts)} joined eigenvalues are "
-                "duplicates up to rounding, which add no memory if there is only one input. Join "
-                "spectra without common eigenvalues, such as rings of different radii.",
+                f"The {sum(part.units for part in parts)} joined eigenvalues contain "
+                f"{counted(repeated, 'duplicate')} up to rounding. With one input, they add no "
+                "memory. Join spectra without common eigenvalues, such as rings of distinct radii.",
                 IllConditionedWarning,
             )
         real, pairs = zip(*((part.real, part.pairs) for part in parts), strict=True)

@@ -99,7 +99,7 @@ class DelayLine(Transition):
 
     def leak(self, lr: float) -> DelayLine:
         if lr != 1:
-            raise bad_argument("lr", lr, "1 with a delay line, which does not support leaking")
+            raise bad_argument("lr", lr, "1, because a delay line does not support leaking")
         return self
 
     def padded(self, extra: int) -> DelayLine:
