@@ -48,8 +48,8 @@ class ModeGrid:
             raise bad_argument("time_constants and frequencies", got, "shapes (A,) and (A, B)")
         if tau.min() < SHORTEST or tau.max() > MOST_STEPS or frequencies.max() > HIGHEST:
             got = Words("numbers out of range")
-            bounds = f"{SHORTEST:g} to {MOST_STEPS:g} steps, and at most {HIGHEST} cycles per step"
-            raise bad_argument("time_constants, frequencies", got, bounds)
+            bounds = f"{SHORTEST:g} to {MOST_STEPS:g} steps and up to {HIGHEST} cycles per step"
+            raise bad_argument("time_constants and frequencies", got, bounds)
 
     @classmethod
     def of(cls, time_constants: int, frequencies: int, length: float) -> ModeGrid:

@@ -11,7 +11,7 @@ import numpy as np
 from eigenecho import kernels
 from eigenecho.arrays import takes_tensors
 from eigenecho.checks import check_shape
-from eigenecho.errors import bad_argument, overflowed
+from eigenecho.errors import bad_argument, counted, overflowed
 from eigenecho.model.online import OnlineRun, State, on_one_thread
 from eigenecho.readout import Penalty
 from eigenecho.training import RecursiveLeastSquares, TrainingState
@@ -128,4 +128,5 @@ class Learner(OnlineRun):
         return output.copy()
 
     def __repr__(self) -> str:
-        return f"Learner of {self._model!r}, forgetting={self.forgetting:g}, {self.rows} rows"
+        rows = counted(self.rows, "row")
+        return f"Learner of {self._model!r}, forgetting={self.forgetting:g}, {rows}"

@@ -12,7 +12,7 @@ from eigenecho import kernels, storage
 from eigenecho.arrays import resolve_device, takes_tensors, to_host
 from eigenecho.basis import Basis, DrawnBasis
 from eigenecho.checks import check_flag, check_known, check_range, check_real, check_shape
-from eigenecho.errors import Words, bad_argument
+from eigenecho.errors import Words, bad_argument, counted
 from eigenecho.model.certificate import Certificate, Reduction
 from eigenecho.model.export import ExportReport, export
 from eigenecho.model.forecast import are_several, forecast, forecast_several
@@ -499,6 +499,6 @@ class LinearModel:
         reservoir = self.reservoir
         features = "" if reservoir.features is None else f" → {reservoir.columns} features"
         return (
-            f"LinearModel({self.D_in} inputs → {self.units} units ({reservoir.transition.name})"
-            f"{features} → {self.D_out} outputs{loop})"
+            f"LinearModel({counted(self.D_in, 'input')} → {counted(self.units, 'unit')} "
+            f"({reservoir.transition.name}){features} → {counted(self.D_out, 'output')}{loop})"
         )
