@@ -42,6 +42,7 @@ extensions = [
     "gallery_sections",
     "pictures",
     "repository_links",
+    "small_screens",
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["gallery/**", "pictures/**", "_ext/**"]

@@ -61,6 +61,9 @@ STYLE = {
 ENLARGED = 1.35
 """Pictures are this much larger on wide screens, so that their text is readable on small ones."""
 
+READABLE = 0.95
+"""Pictures are never smaller than this; on small screens, they scroll."""
+
 GROUP = re.compile(r'<g id="[\w.]+">')
 """Names of groups, which would not be unique on a page with two pictures."""
 
@@ -82,7 +85,8 @@ class Picture(SphinxDirective):
         svg = _drawn(script, Path(self.env.app.doctreedir) / "pictures")
         label = html.escape(" ".join(self.options["alt"].split()), quote=True)
         svg = svg.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
-        start = nodes.raw("", f'<figure class="picture">{svg}', format="html")
+        drawing = f'<div class="picture-drawing">{svg}</div>'
+        start = nodes.raw("", f'<figure class="picture">{drawing}', format="html")
         end = nodes.raw("", "</figure>", format="html")
         if not self.content:
             return [start, end]
@@ -112,7 +116,8 @@ def _inline(svg: str) -> str:
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     width = float(re.search(r'width="([\d.]+)pt"', svg)[1])  # type: ignore[index]
     svg = re.sub(r' (width|height)="[\d.]+pt"', "", svg, count=2)
-    svg = svg.replace("<svg ", f'<svg style="max-width: {ENLARGED * width / 72:.2f}in" ', 1)
+    sizes = f"max-width: {ENLARGED * width / 72:.2f}in; min-width: {READABLE * width / 72:.2f}in"
+    svg = svg.replace("<svg ", f'<svg style="{sizes}" ', 1)
     for colour, name in COLOURS.items():
         svg = svg.replace(colour, name)
     return GROUP.sub("<g>", svg)
