@@ -10,7 +10,7 @@ forecast = ee.Forecaster(horizon=60).fit(series[:"1996"]).predict(interval=0.9)
 observed = series["1997":]
 inside = ee.metrics.coverage(observed, forecast["lower"], forecast["upper"])
 
-figure = new_figure(4.8, 2.3)
+figure = new_figure(3.8, 2.1)
 ax = figure.subplots()
 ax.plot(series["1986":"1996"], color=BLACK, linewidth=1, label="until 1996")
 ax.plot(observed, ".", color=BLACK, markersize=3, label="observed later")
@@ -19,4 +19,4 @@ band = forecast["lower"], forecast["upper"]
 label = f"90% interval ({inside:.0%} inside)"
 ax.fill_between(forecast.index, *band, color=BLUE, alpha=0.25, linewidth=0, label=label)
 ax.set(ylabel="CO₂ (ppm)")
-ax.legend(loc="upper left")
+ax.legend(loc="upper left", handlelength=1.2, borderaxespad=0)

@@ -7,6 +7,7 @@ from eigenecho.plots.style import BLUE, GREY, VERMILLION, new_figure
 
 powers = (0.95 * np.exp(0.5j)) ** np.arange(50)
 figure = new_figure(4.8, 2.1)
+figure.get_layout_engine().set(wspace=0.12)
 plane, time = figure.subplots(1, 2, width_ratios=(1, 1.9))
 plane.add_patch(Circle((0, 0), 1, fill=False, color=GREY))
 plane.plot(powers.real, powers.imag, color=BLUE, linewidth=0.7)

@@ -20,6 +20,6 @@ for name, (spectrum, color) in laws.items():
     values = np.linalg.svd(states, compute_uv=False)
     ax.semilogy(values / values[0], ".", color=color, markersize=4, label=name)
 ax.axhline(2.2e-16, color=BLACK, linestyle="--", linewidth=0.8)
-ax.text(38, 4e-16, "rounding error")
+ax.text(38, 1e-15, "rounding error")
 ax.set(xlabel="index", ylabel="singular value")
 ax.legend(loc="lower left", bbox_to_anchor=(0, 0.22))
