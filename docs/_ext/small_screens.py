@@ -24,7 +24,7 @@ NUMBER = re.compile(
     r"|\b[A-Z]\w+-[A-Z]\d\w*"  # Cortex-M4
 )
 
-SHORT = 24
+SHORT = 28
 """Number of letters of code that fit into a line on small screens."""
 
 CODE = (nodes.FixedTextElement, nodes.literal, nodes.math, addnodes.desc_signature)
