@@ -219,6 +219,7 @@ def not_finite(name: str, value: float, where: str, dtype: Any, remedy: str = FI
         got = "NaN"
     elif math.isinf(value):
         got = f"{'-' if value < 0 else ''}infinity"
+        remedy = "Replace or drop infinite values first." if remedy == FILL else remedy
     else:
         expected = f"finite numbers within the range of {dtype}"
         remedy = "Scale the data, or use dtype='float64'."

@@ -91,7 +91,7 @@ def format_numbers(values: ArrayLike, finest: float | None = None) -> list[str]:
 
 
 def format_duration(seconds: float) -> str:
-    """Format a duration, from nanoseconds to minutes, with at most three digits."""
+    """Format a duration in minutes and seconds, or in s, ms, µs or ns with three digits."""
     if seconds >= 99.5:
         minutes, rest = divmod(round(seconds), 60)
         return f"{minutes} min {rest:02d} s"

@@ -57,7 +57,7 @@ def test_rows_and_times():
     [
         (ARRAY, 0, "from 1 to 26"),
         (ARRAY, 27, "from 1 to 26,"),
-        (RAGGED, 10, "of the 12 rows in series 1"),
+        (RAGGED, 10, "only 12 rows in series 1"),
         (ARRAY, [], "at least one"),
         (ARRAY, [30], "row numbers from 0 to 29"),
         (ARRAY, [-1], "row numbers from 0 to 29"),

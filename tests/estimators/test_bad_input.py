@@ -68,7 +68,8 @@ NOT_FINITE = pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def gap(name, value, place):
     """Return the pattern of an error that names the argument and place of an invalid value."""
     word = {"nan": "NaN", "inf": "infinity", "-inf": "-infinity"}[str(value)]
-    return rf"^Invalid {name}: got {word} in {place}; expected finite numbers\. Fill or drop .*\.$"
+    remedy = "Fill or drop missing" if word == "NaN" else "Replace or drop infinite"
+    return rf"^Invalid {name}: got {word} in {place}; expected finite numbers\. {remedy} .*\.$"
 
 
 @NOT_FINITE
@@ -966,7 +967,8 @@ def test_overflow_of_closed_loops_is_explained():
 
 @pytest.mark.parametrize("kind", BOTH)
 def test_growth_causes_a_warning(kind):
-    with pytest.warns(UnstableWarning, match=r"radius is 1\.5 > 1, .*10\^18 over 100 .*Lower sr"):
+    pattern = r"radius, 1\.5, exceeds 1, .*10\^18 over 100 .*Lower sr"
+    with pytest.warns(UnstableWarning, match=pattern):
         kind(10, sr=1.5, seed=0).fit(LONG[:100], LONG[:100])
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -260,7 +260,7 @@ def test_other_forms_and_radii_are_rejected_with_a_reason():
     model = fitted(1).model_
     wide = replace(model, basis=None, reservoir=replace(model.reservoir,
                    transition=model.reservoir.transition.times(1.2)))  # fmt: skip
-    with pytest.raises(ValueError, match=r"effective radius 1\.\d+.*radius below 1"):
+    with pytest.raises(ValueError, match=r"effective radius of 1\.\d+.*radius below 1"):
         wide.reduce(tol=1e-3)
 
 

@@ -130,7 +130,7 @@ def test_spectrum_of_transformers_and_lists(mso):
     [
         (ee.Spectrum([0.5]), True, "source has no readout weights"),
         (ee.Spectrum([0.5]), np.ones(2), r"\(1,\) or \(1, D_out\)"),
-        (ee.Spectrum([0.5]), [np.nan], "finite readout weights"),
+        (ee.Spectrum([0.5]), [np.nan], "NaN or infinity.*finite numbers"),
         (ee.LinearESN(5), None, "fitted estimator or model"),
         (np.eye(3), None, "from_matrix"),
         ("golden", None, "a Spectrum"),

@@ -146,7 +146,8 @@ def _split_arrays(u: Any, y: Any, y_name: str, number: int, which: str) -> list[
     each = zip(_block_sources(u, y), itertools.accumulate(counts, initial=0), counts, strict=False)
     shards = [Shard(source, number, first, n, (D_in, D_out)) for source, first, n in each if n]
     if not shards:
-        raise ValueError(f"X{which} has no rows: expected at least one row in each series.")
+        name = y_name if u is None else "X"
+        raise ValueError(f"{name}{which} has no rows: expected at least one row in each series.")
     return shards
 
 

@@ -82,12 +82,11 @@ def _rows_of(history: History, origins: list[Any]) -> Array:
 def _spread(history: History, count: int, horizon: int) -> Array:
     last = len(history) - 1 - horizon
     if not 1 <= count <= last + 1:
-        wanted = (
-            f"a number from 1 to {max(last + 1, 0)}, because {horizon} of the {len(history)} rows"
-            f"{in_series(history.name)} must follow each origin"
-        )
+        wanted = f"a number from 1 to {last + 1}" if last >= 0 else f"at least {horizon + 1} rows"
+        why = f"because {counted(horizon, 'row')} must follow each origin"
+        rows = f"{counted(len(history), 'row')}{in_series(history.name)}"
         remedy = "Use fewer origins or a shorter horizon."
-        raise bad_argument("origins", count, wanted, remedy)
+        raise bad_argument("origins", count, f"{wanted}, {why}, but there are only {rows}", remedy)
     apart = max(1, min(horizon, (last - len(history) // 2) // count))
     return last - apart * np.arange(count)[::-1]
 

@@ -102,7 +102,8 @@ def read_numbers(frame: Any, name: str, form: FileFormat) -> Any:
             _check_points(name, texts, form)
     large = cells[values.abs() > LARGEST_NUMBER]
     if len(large):
-        raise ValueError(f"Column {name!r} has numbers above {LARGEST_NUMBER:g}: {places(large)}.")
+        limit = f"{LARGEST_NUMBER:g}"
+        raise ValueError(f"Column {name!r} has absolute values above {limit}: {places(large)}.")
     return values
 
 

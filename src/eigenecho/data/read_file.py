@@ -142,6 +142,7 @@ def _find_separator(path: Path, lines: Sequence[str]) -> str:
             shares[sep] = count / len(rows)
     if list(shares.values()).count(1.0) > 1:
         names = " or ".join(repr(sep) for sep, share in shares.items() if share == 1)
+        names = names.replace("'\\t'", "'tab'")
         raise ValueError(f"The cells of {path} may be separated by {names}. Specify --sep.")
     return max(shares, key=lambda sep: shares[sep], default=",")
 
@@ -185,7 +186,7 @@ def _as_frame(path: Path, rows: list[list[str]], lines: list[int]) -> Any:
     if not all(header[i] for i in frame.columns[1:]):  # pandas writes an index without a name
         raise ValueError(
             f"The header on line {lines[0]} of {path} does not name every non-empty column. "
-            "Put numbers that contain the separator in quotes, or specify --sep."
+            "Name each column, put numbers that contain the separator in quotes, or use --sep."
         )
     return frame.rename(columns=lambda i: header[i] or "column 1")
 

@@ -59,7 +59,7 @@ class Labels:
         else:
             raise bad_argument("kind", self.kind, "the type of a pandas index")
         if not len(index) or not index.is_unique or len(self.levels) != index.nlevels:
-            raise bad_argument("labels", Words("duplicate labels or no labels"), "unique labels")
+            raise bad_argument("labels", Words("inconsistent labels"), "unique labels with names")
         return index
 
 
@@ -163,7 +163,7 @@ class StoredPanel:
                 raise bad_argument("series", Words("only NaN"), "at least one observation")
         lengths = [len(values) for values in self.series]
         if form.shared and len(set(lengths)) > 1:
-            raise bad_argument("series", Words("different lengths"), "series of equal lengths")
+            raise bad_argument("series", Words("series of different lengths"), "equal lengths")
         clocks = self._each("times", self.times.restored())
         if form.is_range and type(clocks[0].step) is not int:
             raise bad_argument("is_range", True, "False, because the step is not an integer")

@@ -279,7 +279,7 @@ def warn_if_unstable(radius: float, steps: int) -> None:
     """Warn if the states of a reservoir can grow by a large factor within a number of steps."""
     if radius > 1 and steps * math.log(radius) > math.log(LARGE_GROWTH):
         warn(
-            f"The effective radius is {radius:.6g} > 1, so states can grow by a factor of "
+            f"The effective radius, {radius:.6g}, exceeds 1, so states can grow by a factor of "
             f"10^{steps * math.log10(radius):.0f} over {steps} steps. Lower sr or lr.",
             UnstableWarning,
         )

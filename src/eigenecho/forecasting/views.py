@@ -181,8 +181,9 @@ def candidate_spectra(
 ) -> dict[str, Spectrum]:
     """Return candidate spectra by name, for series with the given number of rows and seasons.
 
-    The spectra combine rings with the seasonal frequencies, small rings and slow modes. With
-    ``with_slow=False``, slow modes are not added to seasonal and long rings.
+    The spectra combine seasonal rings (rings whose modes include the seasonal frequencies), small
+    rings and slow modes. With ``with_slow=False``, slow modes are not added to seasonal and long
+    rings.
     """
     slowest = _radius(_longest_memory(rows, seasons))
     slow = [spectra.time_constants(SLOW, sr=slowest, shortest=2.0)] if with_slow else []

@@ -45,7 +45,7 @@ MIN_TRANSFORM_RESPONSES = 8
 
 
 def settling_steps(form: Form) -> float:
-    """Return the number of steps in which an impulse decays; infinite for a radius of 1 or more."""
+    """Return the number of steps until an impulse is negligible, or infinity if it persists."""
     if not isinstance(form, DiagonalForm):
         return math.inf
     radius = max(np.abs(form.real).max(initial=0.0), np.hypot(form.re, form.im).max(initial=0.0))

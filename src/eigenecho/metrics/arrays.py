@@ -24,7 +24,8 @@ def as_finite(name: str, value: Any, *, gaps: bool = False) -> NDArray[np.float6
     if array.ndim == 0 or array.size == 0:
         raise bad_argument(name, Words(f"shape {array.shape}"), "an array with at least one row")
     if np.isinf(array).any() or (not gaps and np.isnan(array).any()):
-        raise bad_argument(name, Words("NaN or infinity"), "finite numbers", "Drop these rows.")
+        got = "infinity" if gaps else "NaN or infinity"
+        raise bad_argument(name, Words(got), "finite numbers", "Drop the affected rows.")
     return array
 
 

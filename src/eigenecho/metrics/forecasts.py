@@ -224,7 +224,7 @@ def _mean_absolute(errors: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _check_probabilities(quantiles: Any) -> NDArray[np.float64]:
-    expected = "one or more probabilities in (0, 1)"
+    expected = "one or more probabilities strictly between 0 and 1"
     try:
         levels = np.asarray(quantiles, np.float64)
     except (TypeError, ValueError):

@@ -102,8 +102,8 @@ def check_reducible(reservoir: Reservoir, name: str) -> None:
         got = Words(f"a matrix in {reservoir.transition.name} form")
         raise bad_argument(name, got, "eigenvalues, or a matrix in diagonal form")
     if not reservoir.spectrum.radius < 1:
-        got = Words(f"effective radius {reservoir.spectrum.radius:.6g}")
-        raise bad_argument(name, got, "an effective radius below 1", "Train with a lower sr or lr.")
+        got = Words(f"an effective radius of {reservoir.spectrum.radius:.6g}")
+        raise bad_argument(name, got, "a radius below 1", "Train with a lower sr or lr.")
 
 
 def _check(model: LinearModel, units: Any, tol: Any) -> None:

@@ -145,8 +145,8 @@ def _receive(connection: Any) -> StoredCell:
         answer = connection.recv()
     except (EOFError, OSError) as error:
         raise CellError(
-            "A worker process died, usually because it ran out of memory. Finished runs are "
-            "stored. Run the command again with fewer --workers."
+            "A worker process died, probably because it ran out of memory. Finished runs are "
+            "stored. Run the command again with a smaller value of --workers."
         ) from error
     if isinstance(answer, CellError):
         raise answer

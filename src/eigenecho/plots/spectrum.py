@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho.basis import eigendecomposition
+from eigenecho.checks import check_finite
 from eigenecho.errors import Words, bad_argument
 from eigenecho.model import LinearModel
 from eigenecho.plots.style import BLUE, GREY, VERMILLION, new_figure, panel_grid, tidy
@@ -216,13 +217,11 @@ def importance(modes: Spectrum, weights: Any) -> Array:
     Both eigenvalues of a conjugate pair have the same weight.
     """
     W = np.asarray(weights, dtype=np.float64)
-    if W.ndim not in (1, 2) or len(W) != modes.units or W.size == 0 or not np.isfinite(W).all():
-        raise bad_argument(
-            "weights",
-            Words(f"shape {W.shape}"),
-            f"finite readout weights of the states, ({modes.units},) or ({modes.units}, D_out)",
-            "Omit the rows of W_out for the bias and y(t−1).",
-        )
+    if W.ndim not in (1, 2) or len(W) != modes.units or W.size == 0:
+        expected = f"shape ({modes.units},) or ({modes.units}, D_out), one row for each state"
+        remedy = "Omit the rows of W_out for the bias and y(t−1)."
+        raise bad_argument("weights", Words(f"shape {W.shape}"), expected, remedy)
+    check_finite(W, "weights")
     W = W.reshape(modes.units, -1)
     n = modes.real.size
     modulus = np.concatenate(

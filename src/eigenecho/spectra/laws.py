@@ -104,6 +104,7 @@ def _checked(share: Any, laws: int) -> Sequence[Any]:
         return [None] * laws
     fits = hasattr(share, "__len__") and not isinstance(share, str) and len(share) == laws
     if not fits or not all(is_finite_number(value) and value > 0 for value in share):
-        expected = f"a list of {counted(laws, 'number')} > 0, one for each law"
-        raise bad_argument("share", share, expected, "A Spectrum keeps its size.")
+        expected = f"a list of {counted(laws, 'positive number')}, one for each law"
+        remedy = "Parts that are Spectrum objects have no share."
+        raise bad_argument("share", share, expected if laws else "None", remedy)
     return share
