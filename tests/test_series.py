@@ -202,3 +202,13 @@ def test_shifted(y):
 
 def test_shifted_keeps_the_dtype():
     assert shifted(np.ones((3, 1), np.float32)).dtype == np.float32
+
+
+def test_cells_that_contain_lists_are_named():
+    X = np.full((5, 1), 1.0, object)
+    X[2, 0] = [1.0, 2.0]
+    with pytest.raises(ValueError, match=r"X: got \[1.0, 2.0\] in row 2, column 0, of dtype"):
+        as_series(X, "X")
+    X[2, 0] = 10**400
+    with pytest.raises(ValueError, match=r"X: got 10{38}… in row 2"):
+        as_series(X, "X")

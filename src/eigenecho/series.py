@@ -283,9 +283,11 @@ def _check_columns(table: Any, name: str, series: int | None) -> None:
             continue
         for row, value in enumerate(column.tolist()):
             try:
-                np.array([value], object).astype(np.float64)
+                # With a second element, a cell that contains a list remains one element.
+                np.array([value, None], object).astype(np.float64)
             except (TypeError, ValueError, OverflowError) as cause:
-                shown = f"{value!r:.40} {place(row, label, series)}, of dtype {dtype}"
+                text = repr(value) if len(repr(value)) <= 40 else f"{value!r:.39}…"
+                shown = f"{text} {place(row, label, series)}, of dtype {dtype}"
                 raise not_numbers(name, shown, cause) from None
 
 

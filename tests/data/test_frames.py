@@ -654,3 +654,9 @@ def test_series_that_were_not_fitted():
         panel.follow(wide(DAYS[20:]).rename(columns={"b": "z"}))
     with pytest.raises(ValueError, match="no column 'b'"):
         panel.follow(wide(DAYS[20:])[["a", "c"]])
+
+
+def test_repeated_columns_beside_listed_columns_are_rejected():
+    frame = pd.DataFrame(np.ones((5, 3)), dates("D", periods=5), columns=["y", "y", "h"])
+    with pytest.raises(ValueError, match="two columns named 'y'"):
+        read(frame, past=["h"])

@@ -220,9 +220,21 @@ def test_crossed_bounds():
 @pytest.mark.parametrize(
     ("train", "season", "message"),
     [
-        ([1.0, 1.0, 1.0], 1, r"train: got a column whose seasonal differences .season=1.*rmse"),
-        ([1.0, 2.0, 1.0, 2.0], 2, r"train: got a column whose seasonal differences .season=2"),
-        ([1.0, np.nan, 2.0], 1, r"train: got a column whose seasonal differences .season=1"),
+        (
+            [1.0, 1.0, 1.0],
+            1,
+            r"train: got a column without a nonzero seasonal difference .season=1.*rmse",
+        ),
+        (
+            [1.0, 2.0, 1.0, 2.0],
+            2,
+            r"train: got a column without a nonzero seasonal difference .season=2",
+        ),
+        (
+            [1.0, np.nan, 2.0],
+            1,
+            r"train: got a column without a nonzero seasonal difference .season=1",
+        ),
         ([1.0, 2.0], 2, r"season=2.*a period shorter than train \(an int from 1 to 1\)"),
         ([1.0, 2.0], 0, r"season=0.*int from 1 to 1"),
         ([1.0, 2.0], 1.5, r"season=1.5.*int from 1 to 1"),
@@ -240,7 +252,7 @@ def test_constant_training_series_are_rejected():
     train = np.random.default_rng(0).normal(size=(3, 9, 2))
     train[2, :, 1] = 0.5
     y = np.zeros((3, 4, 2))
-    with pytest.raises(ValueError, match="a column whose seasonal differences"):
+    with pytest.raises(ValueError, match="a column without a nonzero seasonal"):
         metrics.mase(y, y, train)
     with pytest.raises(ValueError, match=r"train: got shape \(2, 9, 2\).*\(3, 9, 2\)"):
         metrics.mase(y, y, train[:2])

@@ -149,8 +149,8 @@ def test_learning_with_short_series_and_feedback():
         ({"y": np.zeros((800, 1))}, "y.*expected targets that depend on X"),
         ({"y": np.full((800, 1), np.nan)}, "y"),
         ({"law": "gold"}, "gold"),
-        ({"law": spectra.ring(30, sr=1.2)}, "law: got effective radius 1.2"),
-        ({"law": np.array([[0.5, 0.0], [0.0, 1.5]])}, "law: got effective radius 1.5"),
+        ({"law": spectra.ring(30, sr=1.2)}, "law: got an effective radius of 1.2"),
+        ({"law": np.array([[0.5, 0.0], [0.0, 1.5]])}, "law: got an effective radius of 1.5"),
         ({"seed": "first"}, "seed='first'"),
     ],
 )

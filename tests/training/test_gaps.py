@@ -360,7 +360,7 @@ def test_infinity_is_never_missing(value):
     y[7, 1] = value
     for call in (network().fit, network().fit(X, WHOLE).partial_fit, network().fit(X, WHOLE).score):
         with pytest.raises(
-            ValueError, match=r"y: got -?infinity in row 7, column 1.*drop missing values"
+            ValueError, match=r"y: got -?infinity in row 7, column 1.*drop infinite"
         ):
             call(X, y)
     with pytest.raises(ValueError, match=r"X: got NaN in row 7, column 1"):

@@ -101,8 +101,8 @@ def blocks_of(rows: int, horizon: int, requested: int | None = None) -> int:
         return max(1, min(usual, rows // (3 * horizon), most, (rows - fewest(horizon)) // horizon))
     if requested > most:
         raise ValueError(
-            f"Invalid --blocks {requested}: the second half of the {rows} rows has space for at "
-            f"most {counted(most, 'block')} of {counted(horizon, 'row')}. Use --blocks {most} or a "
+            f"Invalid --blocks {requested}: with {rows} rows, at most {counted(most, 'block')} of "
+            f"{counted(horizon, 'row')} can be tested in the second half. Use --blocks {most} or a "
             "shorter --horizon."
         )
     return requested

@@ -11,7 +11,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from eigenecho import plots
-from eigenecho.cli.terminal import check_target, fail, given_options, say
+from eigenecho.cli.terminal import check_target, fail, say
 from eigenecho.estimators import LinearESN
 from eigenecho.export import FORMATS
 from eigenecho.interop import from_npz
@@ -19,12 +19,8 @@ from eigenecho.loading import load
 from eigenecho.model import LinearModel
 from eigenecho.model.certificate import Certificate, Reduction
 
-OPTIONS = ("lr", "readout_bias", "output_to_readout", "input_to_readout")
-"""Names of the options that are passed to ``from_npz``."""
-
 
 def convert(
-    context: typer.Context,
     source: Annotated[Path, typer.Argument(help="The .npz file.", metavar="MODEL.npz")],
     out: Annotated[
         Path | None,
@@ -59,10 +55,15 @@ def convert(
     Load the result in Python with eigenecho.load.
     """
     target = source.with_suffix(".safetensors") if out is None else out
-    given = {parameter.name: value for parameter, value in given_options(context).items()}
+    options = {
+        "lr": lr,
+        "readout_bias": readout_bias,
+        "output_to_readout": output_to_readout,
+        "input_to_readout": input_to_readout,
+    }
     try:
         check_target(target, source, force)
-        model = from_npz(source, **{name: given[name] for name in OPTIONS if name in given})
+        model = from_npz(source, **{name: v for name, v in options.items() if v is not None})
         model.save(target)
     except (ValueError, OSError) as error:
         raise fail(" ".join(str(error).split())) from None

@@ -226,8 +226,8 @@ class Columns:
         """Raise an error for missing columns, and for unexpected ones that are not ``ignored``."""
         for label in self.labels:
             if label not in labels:
-                got = Words(f"no column {label!r}")
-                raise bad_argument(name, got, "all columns that were passed to fit()")
+                expected = f"the columns {', '.join(map(repr, self.labels))}"
+                raise bad_argument(name, Words(f"no column {label!r}"), expected)
         for label in labels:
             if label not in self.labels and label not in ignored:
                 got = Words(f"an unexpected column {label!r}")

@@ -189,6 +189,8 @@ def split_frame(y: Any, labels: Sequence[Hashable], names: LongNames, name: str)
     times = [column for column in times if column in columns and column not in labels]
     targets = [column for column in columns if column not in (*labels, *times)]
     if names.target in targets and len(targets) > 1:
+        if native is None:
+            _check_unique(y.columns, name)
         extra = next(column for column in targets if column != names.target)
         wanted = f"only the columns {', '.join(map(repr, [*times, names.target, *labels]))}"
         raise bad_argument(name, Words(f"an unexpected column {extra!r}"), wanted, OTHERS)

@@ -535,7 +535,7 @@ class Forecaster(BaseEstimator):
         names = {"id": self.id, "time": self.time, "target": self.target}
         panel = read(y, X, past=self.past, known=self.known, **names)
         if self.multivariate and not panel.form.shared:
-            expected = "False for series with different times"
+            expected = "False for series in a list or a long frame"
             remedy = "Pass the series as columns of an array or a wide frame."
             raise bad_argument("multivariate", True, expected, remedy)
         return panel

@@ -12,7 +12,16 @@ from sklearn import get_config
 from sklearn.utils.validation import check_array, validate_data
 
 from eigenecho.arrays import is_on_device, is_tensor, namespace, to_common_device, to_host
-from eigenecho.errors import FILL, UnstableWarning, Words, bad_argument, counted, place, warn
+from eigenecho.errors import (
+    FILL,
+    UnstableWarning,
+    Words,
+    bad_argument,
+    counted,
+    object_of,
+    place,
+    warn,
+)
 from eigenecho.model.online import check_labels
 from eigenecho.series import (
     Container,
@@ -268,10 +277,10 @@ def check_out(out: Any, series: list[Any], reservoir: Any) -> Any:
     else:
         fits = isinstance(out, np.ndarray) and out.flags.c_contiguous and out.flags.writeable
     if not fits or len(series) != 1 or (tuple(out.shape), out.dtype) != (shape, dtype):
-        kind = getattr(out, "dtype", type(out).__name__)
-        got = Words(f"{kind}, shape {tuple(np.shape(out))}")
+        is_array = hasattr(out, "shape") and hasattr(out, "dtype")
+        got = f"{out.dtype}, shape {tuple(out.shape)}" if is_array else object_of(out)
         expected = f"a writeable contiguous {dtype} array of shape {shape} on the device of X"
-        raise bad_argument("out", got, expected, "Pass out only for a single series.")
+        raise bad_argument("out", Words(got), expected, "Pass out only for a single series.")
     return out
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from eigenecho.errors import counted
 from eigenecho.grid_search.grid import Params
 from eigenecho.training import lowest
 from eigenecho.types import Array
@@ -97,6 +98,7 @@ class SearchResult:
     def __repr__(self) -> str:
         combinations, seeds, blocks = self.errors.shape
         return (
-            f"SearchResult({combinations} combinations × {seeds} seeds × {blocks} blocks, "
+            f"SearchResult({counted(combinations, 'combination')} × {counted(seeds, 'seed')} × "
+            f"{counted(blocks, 'block')}, "
             f"best RMSE {self.best_error:.3g} with {self.best_params})"
         )

@@ -156,7 +156,7 @@ def _read_matrix(name: str, arrays: Mapping[str, Array]) -> Any:
         matrix = kind((data, indices, indptr), shape=tuple(shape.tolist()))
         check_indices(matrix, name)
     except (ValueError, TypeError, OverflowError) as error:
-        raise ValueError(f"The parts of the sparse matrix {name} are invalid ({error}).") from error
+        raise ValueError(f"The parts of the sparse matrix {name} are invalid: {error}") from error
     return matrix
 
 

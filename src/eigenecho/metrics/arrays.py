@@ -25,7 +25,7 @@ def as_finite(name: str, value: Any, *, gaps: bool = False) -> NDArray[np.float6
         raise bad_argument(name, Words(f"shape {array.shape}"), "an array with at least one row")
     if np.isinf(array).any() or (not gaps and np.isnan(array).any()):
         got = "infinity" if gaps else "NaN or infinity"
-        raise bad_argument(name, Words(got), "finite numbers", "Drop the affected rows.")
+        raise bad_argument(name, Words(got), "finite numbers", "Drop these rows from all arrays.")
     return array
 
 

@@ -61,7 +61,7 @@ def mase(y: ArrayLike, forecast: ArrayLike, train: ArrayLike, season: int = 1) -
     observed_columns = ~np.isnan(true).all(axis=-2)
     scale = _mean_absolute(before[..., season:, :] - before[..., :-season, :])
     if np.any(observed_columns & ~(scale > 0)):
-        got = Words(f"a column whose seasonal differences (season={season}) are all zero")
+        got = Words(f"a column without a nonzero seasonal difference (season={season})")
         raise bad_argument("train", got, "columns that vary", "Use rmse for constant series.")
     errors = _mean_absolute(true - predicted)
     return float(np.mean(errors[observed_columns] / scale[observed_columns]))

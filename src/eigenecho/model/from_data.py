@@ -129,7 +129,7 @@ def learn_spectrum(
     recipe = settings.recipe
     check_units(recipe.units, "units")
     if not recipe.sr < 1:
-        raise bad_argument("sr", recipe.sr, "a spectral radius below 1, such as 0.99")
+        raise bad_argument("sr", recipe.sr, "a radius below 1 for spectrum='data'")
     if until is not None:
         inputs, outputs = (
             [rows[:n] for rows, n in zip(series, until, strict=True)]

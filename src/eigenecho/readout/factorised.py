@@ -226,6 +226,6 @@ def warn_singular(ridge: float, remedy: str = "") -> None:
     warn(
         f"The readout system is singular at ridge={ridge:g}, because states are collinear or there "
         "are fewer training rows than weights. The minimum-norm solution is used. Use a larger "
-        f"ridge{remedy} to obtain a unique solution.",
+        f"ridge to obtain a unique solution{remedy}.",
         IllConditionedWarning,
     )

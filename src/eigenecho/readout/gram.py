@@ -84,7 +84,7 @@ class Gram(Accumulator):
         system = NormalEquations.of(self.XtX, penalty, ridge)
         if system is not None and system.is_regular:
             return system.solve(self.XtY)
-        warn_singular(ridge, " or solver='qr'")
+        warn_singular(ridge, ", or solver='qr', which resolves smaller singular values")
         return namespace(self.XtY).asarray(self.on_host.factorise(penalty).weights(0.0))
 
     def likelihood(self, penalty: Penalty, squares: Array | None) -> Likelihood:

@@ -10,7 +10,7 @@ recurrence of the reservoir itself, run over the lags from the last to the first
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -56,8 +56,8 @@ class Lags:
 
     def merge(self, other: Lags) -> Lags:
         """Return the correlations over both sets of rows."""
-        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
-        return Lags(*(own + others for own, others in pairs))
+        names = (part.name for part in fields(self))
+        return Lags(*(getattr(self, name) + getattr(other, name) for name in names))
 
     def joined(self, after: Lags) -> Lags:
         """Return the correlations over both sets of rows; ``after`` continues the last series."""

@@ -192,8 +192,9 @@ class Problem(AbstractProblem):
         """Range of the targets, or None for networks without features."""
         if self.reservoir.is_linear:
             return None
-        everywhere = [np.array(True)] * len(self.outputs)
-        pairs = zip(self.outputs, self.observed or everywhere, strict=True)
+        if self.observed is None:
+            return OutputRange.of(self.outputs)
+        pairs = zip(self.outputs, self.observed, strict=True)
         return OutputRange.of([np.where(observed, y, np.nan) for y, observed in pairs])
 
     @cached_property
