@@ -56,8 +56,8 @@ def test_rows_and_times():
     ("panel", "given", "words"),
     [
         (ARRAY, 0, "from 1 to 26"),
-        (ARRAY, 27, "from 1 to 26,"),
-        (RAGGED, 10, "only 12 rows in series 1"),
+        (ARRAY, 27, r"from 1 to 26, because 4 rows .* only 30 rows\."),
+        (RAGGED, 10, r"from 1 to 8, because 4 rows .* only 12 rows in series 1\."),
         (ARRAY, [], "at least one"),
         (ARRAY, [30], "row numbers from 0 to 29"),
         (ARRAY, [-1], "row numbers from 0 to 29"),
@@ -75,10 +75,8 @@ def test_rows_and_times():
     ],
 )
 def test_invalid_origins(panel, given, words):
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError, match=f"Invalid origins.*{words}"):
         origins(panel, given, 4)
-    assert words in str(caught.value)
-    assert "Invalid origins" in str(caught.value)
 
 
 def test_number_of_rows_after_an_origin():

@@ -209,10 +209,10 @@ LINES = "date,sales\n" + "".join(f"2023-01-{d:02d},{d}.5\n" for d in range(1, 31
         (LINES, {"sep": "::"}, ["--sep", "one character"]),
         (LINES, {"encoding": "latin-99"}, ["--encoding 'latin-99'"]),
         (LINES, {"gaps": "fil"}, ["Did you mean 'fill'?"]),
-        (LINES.replace("7.5", "7,5", 1), {}, ["has 3 cells", "decimal commas"]),
+        (LINES.replace("7.5", "7,5", 1), {}, ["Line 8 of", "has 3 cells", "decimal commas"]),
         (LINES.replace("7.5", "", 1), {}, ["empty in line 8 (2023-01-07)", "--gaps fill"]),
         (LINES.replace("date,sales", "sales,sales"), {}, ["2 columns are named"]),
-        (LINES.replace("sales", "sale"), {}, ["'sales'", "Did you mean 'sale'?"]),
+        (LINES.replace("sales", "sale"), {}, ["Unknown --target='sales'", "Did you mean 'sale'?"]),
         (LINES.replace("2023-01-07", "soon"), {}, ["line 8 contains 'soon'", "--time"]),
         (LINES.replace("2023-01-07", ""), {}, ["'date' is empty in line 8"]),
         (LINES + "2023-01-07,1\n", {}, ["line 8 (2023-01-07); line 32 (2023-01-07)", "--id"]),
@@ -228,11 +228,17 @@ LINES = "date,sales\n" + "".join(f"2023-01-{d:02d},{d}.5\n" for d in range(1, 31
             LINES.replace("\n", ",says\n", 1).replace(".5\n", '.5,"a\nb"\n').replace("7.5", "x"),
             {}, ["line 14 contains 'x'"],
         ),
-        (LINES.replace("date", '"da\nte"').replace("7.5", "7,5", 1), {}, ["has 3 cells"]),
+        (
+            LINES.replace("date", '"da\nte"').replace("7.5", "7,5", 1), {},
+            ["Line 9 of", "has 3 cells"],
+        ),
         (LINES.replace("7.5", '"7.5', 1), {}, ["from line 8"]),
         ("date,sales\n" + "2023-01-01,5\n2023-01-02,5\n2023-01-03,5\n", {}, ["constant"]),
         ("date,sales\n2023-01-01,\n2023-01-02,\n2023-01-03,\n", {}, ["no numbers"]),
-        (LINES.replace("7.5", "1e308", 1), {}, ["1e+150", "line 8 contains '1e308'"]),
+        (
+            LINES.replace("7.5", "1e308", 1), {},
+            ["absolute values above 1e+150", "line 8 contains '1e308'"],
+        ),
         (LINES, {"inputs": "sales"}, ["'sales' is listed twice"]),
         (LINES, {"id": "shop"}, ["Unknown --id='shop'"]),
     ],
@@ -394,7 +400,7 @@ def test_numbers_as_times(tmp_path):
     assert quarters.y.index[-1] == 9.75
     repeated = pd.DataFrame({"index": np.repeat(np.arange(20), 2), "sales": VALUES})
     assert loaded(tmp_path, repeated, time="none").time == "row"
-    with pytest.raises(ValueError, match=r"'index'.*--id"):
+    with pytest.raises(ValueError, match=r"times in 'index': .*--id"):
         loaded(tmp_path, repeated)
     with pytest.raises(ValueError, match="the same time more than once"):
         loaded(tmp_path, repeated, time="index")

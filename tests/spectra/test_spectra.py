@@ -273,7 +273,7 @@ def test_laws_do_not_use_the_global_generator():
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "1", True, [1, 2], np.random.RandomState(0)])
 def test_bad_seeds(seed):
-    with pytest.raises(ValueError, match=r"seed.*non-negative int"):
+    with pytest.raises(ValueError, match=r"seed[=:].*non-negative int"):
         generator(seed)
     with pytest.raises(ValueError, match="seed="):
         spectra.golden(5, seed=seed)
@@ -321,7 +321,7 @@ def test_log_ring_has_geometric_moduli_and_angles_off_the_axis(n):
 @pytest.mark.parametrize("name", ["log_ring", "time_constants"])
 @pytest.mark.parametrize("sr", [0, 0.0, 1.5, math.nextafter(1, 2)])
 def test_time_constants_need_a_radius_up_to_one(name, sr):
-    with pytest.raises(ValueError, match=r"sr.*radius in \(0, 1\]"):
+    with pytest.raises(ValueError, match=r"sr[=:].*radius in \(0, 1\]"):
         law(name)(10, sr=sr)
 
 
@@ -427,7 +427,7 @@ def test_from_matrix_keeps_the_scale():
     ],
 )
 def test_from_matrix_rejects_invalid_matrices(W, message):
-    with pytest.raises(ValueError, match=rf"W.*{message}"):
+    with pytest.raises(ValueError, match=rf"W[=:].*{message}"):
         from_matrix(W)
 
 
@@ -542,7 +542,7 @@ def test_leak_of_one_changes_nothing():
 
 @pytest.mark.parametrize("lr", [0, -0.5, 1.5, np.nan])
 def test_invalid_leaking_rates(lr):
-    with pytest.raises(ValueError, match=r"lr.*leaking rate"):
+    with pytest.raises(ValueError, match=r"lr[=:].*leaking rate"):
         spectra.golden(5, seed=0).leak(lr)
 
 
@@ -567,7 +567,7 @@ def test_bad_radius(name, sr):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("n", [0, -3, 2.0, True, "5", None])
 def test_bad_size(name, n):
-    with pytest.raises(ValueError, match=r"n.*int ≥ 1"):
+    with pytest.raises(ValueError, match=r"n[=:].*int ≥ 1"):
         law(name)(n, sr=0.9, seed=0)
 
 
