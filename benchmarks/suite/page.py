@@ -18,10 +18,10 @@ Results = dict[str, dict[str, Any]]
 
 INTRODUCTION = """\
 This page compares the speed, memory use and accuracy of eigenecho with those of other libraries and
-of simpler methods. All results are from one run of `make bench` on the machine listed at the
-[end of the page](#machine-and-versions). On other machines, the ratios between times are similar,
-but the times differ. N is the number of units, T is the number of rows, and D_in is the number of
-input columns.
+of simpler methods. All results were measured by `make bench`, for the same version of eigenecho and
+on the machine listed at the [end of the page](#machine-and-versions). On other machines, the ratios
+between times are similar, but the times differ. N is the number of units, T is the number of rows,
+and D_in is the number of input columns.
 
 Before anything is timed, the outputs of all methods are checked for agreement. Times are medians
 over several rounds, in each of which all methods are timed in turn, after one warm-up run of each
