@@ -307,7 +307,7 @@ def test_inconsistent_series_are_rejected():
     drawn = settings_.draw(2, 3, 0)
     with pytest.raises(ValueError, match=r"warmup=170.*series 1"):
         pose(settings_, drawn, inputs, outputs)
-    with pytest.raises(ValueError, match="inconsistent lengths of series 0"):
+    with pytest.raises(ValueError, match="X and y of series 0 have inconsistent lengths"):
         pose(settings_, drawn, inputs, outputs[::-1])
     with pytest.raises(ValueError, match=r"y: got 1 series"):
         pose(settings_, drawn, inputs, outputs[:1])

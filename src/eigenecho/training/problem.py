@@ -422,7 +422,7 @@ def check_same_length(rows: int, targets: int, which: str = "", y_name: str = "y
     """Raise if a series has different numbers of inputs and targets."""
     if rows != targets:
         raise ValueError(
-            f"X and {y_name} have inconsistent lengths{which}: X has {counted(rows, 'row')} and "
+            f"X and {y_name}{which} have inconsistent lengths: X has {counted(rows, 'row')} and "
             f"{y_name} has {targets}. They must have the same number of rows."
         )
 
