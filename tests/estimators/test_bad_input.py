@@ -284,7 +284,9 @@ def test_too_large_for_float32():
 def test_lengths_of_x_and_y():
     with pytest.raises(ValueError, match=r"X has 60 rows and y has 57.*same number of rows"):
         network().fit(X, Y[:-3])
-    with pytest.raises(ValueError, match=r"of series 1 have inconsistent lengths: X has 60 rows and y has 57"):
+    with pytest.raises(
+        ValueError, match=r"of series 1 have inconsistent lengths: X has 60 rows and y has 57"
+    ):
         network().fit([X, X], [Y, Y[:-3]])
     with pytest.raises(ValueError, match="X has 60 rows and y has 57"):
         network().fit(X, Y).score(X, Y[:-3])
