@@ -1,8 +1,12 @@
-"""Print the size and structure of the package in numbers.
+"""Print the size and structure of the package, its tests and its docs in numbers.
 
     python tools/structure.py [FOLDER …]
 
 Each FOLDER is a checkout; the default is this one. Several are shown side by side.
+
+Code lines are lines that are not blank, a comment or a docstring. A cycle is a group of packages,
+or of modules, that import each other, directly or not; "with types", imports that only type
+checkers see are counted too.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ import argparse
 import ast
 import io
 import os
+import re
 import subprocess
 import sys
 import tokenize
@@ -65,26 +70,43 @@ def code_lines(text: str) -> int:
     return len(lines - skipped)
 
 
-def imported_parts(tree: ast.AST) -> set[str]:
+def imported_names(tree: ast.AST, with_types: bool) -> set[str]:
     """Return the parts of the package that a module imports, also inside functions."""
-    parts = set()
+    names = set()
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            continue
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("eigenecho"):
+            if not with_types:
+                continue
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "eigenecho":
             below = (node.module or "").partition(".")[2]
-            parts |= {below or alias.name for alias in node.names}
-        parts |= imported_parts(node)
-    return parts
+            names |= {f"{below}.{alias.name}".strip(".") for alias in node.names}
+        names |= imported_names(node, with_types)
+    return names
 
 
-def package_of(module: str) -> str:
-    """Return the top-level part of the package."""
-    return module.split(".")[0]
+def import_graph(trees: dict[str, ast.AST], with_types: bool) -> dict[str, set[str]]:
+    """Return the modules that each module imports; a package is the module of its __init__."""
+
+    def module_of(name: str) -> str:
+        return name if name in trees else name.rpartition(".")[0]
+
+    return {
+        module: {module_of(name) for name in imported_names(tree, with_types)} - {module, ""}
+        for module, tree in trees.items()
+    }
+
+
+def packages_of(edges: dict[str, set[str]]) -> dict[str, set[str]]:
+    """Return the top-level parts of the package that each of them imports."""
+    graph: dict[str, set[str]] = defaultdict(set)
+    for module, others in edges.items():
+        package = module.split(".")[0]
+        graph[package] |= {other.split(".")[0] for other in others} - {package}
+    return dict(graph)
 
 
 def cycles(edges: dict[str, set[str]]) -> list[tuple[str, ...]]:
-    """Return the groups of packages that import each other, directly or not."""
+    """Return the groups of names that import each other, directly or not."""
 
     def reached_from(start: str) -> set[str]:
         seen: set[str] = set()
@@ -113,30 +135,72 @@ def count_files_entered(folder: Path, job: str) -> str:
     return done.stderr.split()[-1] if done.returncode == 0 else done.stderr[-300:]
 
 
-def measure(folder: Path) -> dict[str, str]:
-    """Return all numbers of one checkout."""
-    root = folder / "src" / "eigenecho"
+def describe_cycles(edges: dict[str, set[str]]) -> str:
+    """Return the groups of packages that import each other."""
+    return "; ".join(map(" ↔ ".join, cycles(edges))) or "none"
+
+
+def describe_sizes(edges: dict[str, set[str]]) -> str:
+    """Return the number of modules in each cycle, the largest first."""
+    return ", ".join(map(str, sorted(map(len, cycles(edges)), reverse=True))) or "none"
+
+
+def count_template_lines(root: Path) -> int:
+    """Count the lines of templates that are not blank."""
+    texts = (path.read_text() for path in root.rglob("templates/*") if path.is_file())
+    return sum(bool(line.strip()) for text in texts for line in text.splitlines())
+
+
+def measure_source(root: Path) -> dict[str, str]:
+    """Return the numbers of a package."""
     texts = {path.relative_to(root): path.read_text() for path in sorted(root.rglob("*.py"))}
+    trees: dict[str, ast.AST] = {}
     classes: Counter[str] = Counter()
-    edges: dict[str, set[str]] = defaultdict(set)
+    rooms: Counter[str] = Counter()
     for path, text in texts.items():
         tree = ast.parse(text)
+        trees[".".join(path.with_suffix("").parts).removesuffix(".__init__")] = tree
         classes.update(node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
-        package = package_of(".".join(path.with_suffix("").parts))
-        if package != "__init__":
-            edges[package] |= {package_of(name) for name in imported_parts(tree)} - {package}
+        rooms[path.parts[0].removesuffix(".py")] += code_lines(text)
+    del trees["__init__"]
+    at_run_time, with_types = import_graph(trees, False), import_graph(trees, True)
     repeated = sorted(name for name, count in classes.items() if count > 1)
     short = sum(len(text.splitlines()) < SHORT for text in texts.values())
-    values = {
-        "code lines": str(sum(map(code_lines, texts.values()))),
+    modules = sum(path.parent == Path() and path.stem != "__init__" for path in texts)
+    return {
+        "code lines": str(rooms.total()),
+        "template lines": str(count_template_lines(root)),
         "files": str(len(texts)),
         f"files under {SHORT} lines": str(short),
+        "modules at the top level": str(modules),
         "class names used more than once": f"{len(repeated)}: {', '.join(repeated)}",
-        "package cycles": "; ".join(map(" ↔ ".join, cycles(dict(edges)))) or "none",
+        "package cycles": describe_cycles(packages_of(at_run_time)),
+        "package cycles with types": describe_cycles(packages_of(with_types)),
+        "module cycles, sizes": describe_sizes(at_run_time),
+        "module cycles with types, sizes": describe_sizes(with_types),
+    } | {f"code lines, {name}": str(lines) for name, lines in rooms.most_common()}
+
+
+def measure_tests(root: Path) -> dict[str, str]:
+    """Return the numbers of a folder of tests."""
+    texts = [path.read_text() for path in root.rglob("*.py")]
+    imports = re.compile(r"from (eigenecho\.[\w.]+) import")
+    internal = {name for text in texts for name in imports.findall(text)}
+    return {
+        "code lines, tests": str(sum(map(code_lines, texts))),
+        "internal modules imported by tests": str(len(internal)),
     }
-    return values | {
-        f"files entered, {name}": count_files_entered(folder, job) for name, job in JOBS.items()
-    }
+
+
+def measure(folder: Path) -> dict[str, str]:
+    """Return all numbers of one checkout."""
+    words = sum(len(path.read_text().split()) for path in (folder / "docs").rglob("*.md"))
+    return (
+        measure_source(folder / "src" / "eigenecho")
+        | measure_tests(folder / "tests")
+        | {"words of docs": str(words)}
+        | {f"files entered, {name}": count_files_entered(folder, job) for name, job in JOBS.items()}
+    )
 
 
 def main() -> None:
@@ -144,8 +208,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folders", nargs="*", type=Path, default=[Path(__file__).parents[1]])
     measured = [measure(folder.resolve()) for folder in parser.parse_args().folders]
-    for name in measured[0]:
-        print(f"{name:34}", "  |  ".join(values[name] for values in measured))
+    for name in dict.fromkeys(name for values in measured for name in values):
+        print(f"{name:36}", "  |  ".join(values.get(name, "-") for values in measured))
 
 
 if __name__ == "__main__":
