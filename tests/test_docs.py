@@ -89,15 +89,14 @@ def test_every_guide_has_a_picture_that_exists():
     assert used == set((ROOT / "docs" / "pictures").glob("*.py"))
 
 
-def test_readme_has_the_verdicts_that_need_an_explanation():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_readme_counts_the_verdicts():
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     stored = json.loads((ROOT / "docs" / "paper" / "results.json").read_text(encoding="utf-8"))
     verdicts = [claim["verdict"] for claim in stored["claims"]]
-    partly, failed = verdicts.count("holds in part"), verdicts.count("does not hold")
-    assert f"Of {len(verdicts)} claims," in readme
-    assert f"{verdicts.count('holds')} hold, {partly} hold in part" in readme
-    assert readme.count("| ◐ holds in part |") == partly
-    assert readme.count("| ✗ does not hold |") == failed
+    assert f"of {len(verdicts)} claims," in readme
+    assert (
+        f"{verdicts.count('holds')} hold, {verdicts.count('holds in part')} hold in part" in readme
+    )
     for claim in stored["claims"]:
         assert bool(claim["why"]) == (claim["verdict"] != "holds")
 

@@ -84,10 +84,10 @@ def check_installed(wheel: Path) -> list[str]:
         python = folder / "venv" / ("Scripts" if sys.platform == "win32" else "bin") / "python"
         install = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
         _run(folder, python, *install, wheel)
-        forecast, network, *_ = examples()
+        network, forecast, *_ = examples()
         problems += _try(folder, "a network, with the core alone", python, "-c", network)
         _run(folder, python, *install, f"{wheel}[cli]")
-        problems += _try(folder, "the first example of the README", python, "-c", forecast)
+        problems += _try(folder, "the forecast of the README", python, "-c", forecast)
         problems += _try(folder, "every public name", python, "-c", NAMES)
         command = ("-m", "eigenecho", "reproduce", "--quick", "--out", "quick")
         problems += _try(folder, "eigenecho reproduce --quick", python, *command)
