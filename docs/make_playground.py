@@ -26,11 +26,11 @@ FOLDER = Path(__file__).parent / "_static" / "playground"
 
 JAVASCRIPT = Language("let", "let", "const {name} = new Float64Array({size});", "state.", "c.")
 
-NUMBERS = {"inputs": 1, "drives": 1, "row": 1, "fed_back": 1, "known": 0, "block": 0, "closed": 0}
-"""Sizes that all networks of the playground share: one input, and no block before the modes."""
+NUMBERS = {"inputs": 1, "drives": 1, "row": 1, "fed_back": 1, "known": 0, "closed": 0, "scratch": 0}
+"""Sizes that all networks of the playground share: one input, and modes instead of a matrix."""
 
 PARAMETERS = {
-    *("units", "outputs", "modes", "first_pair", "values", "pair_re", "pair_im"),
+    *("units", "outputs", "first_pair", "values", "pair_re", "pair_im"),
     *("weights", "offset", "readout", "initial_y"),
 }
 """Sizes and arrays that are properties of the argument c."""

@@ -191,7 +191,7 @@ def templates():
         for saved, options in objects:
             saved.save(Path(folder) / "file", **options)
             results.append(storage.read(Path(folder) / "file"))
-    for form in ("diagonal", "cascade", "sparse", "dense"):
+    for form in ("diagonal", "sparse", "dense"):
         results.append(converted(form))
     return results
 

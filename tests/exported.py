@@ -44,11 +44,11 @@ class Network(NamedTuple):
         return step_program(self.model, self.dtype, self.state)
 
 
-KINDS = ("law", "matrix", "dense", "sparse", "cascade", "defective", "reduced", "generator")
+KINDS = ("law", "matrix", "dense", "sparse", "defective", "reduced", "generator")
 
 
 def random_network(seed, steps, largest=300):
-    """Return a network with random options. Eight successive seeds draw one of each kind."""
+    """Return a network with random options. Seven successive seeds draw one of each kind."""
     rng = np.random.default_rng([seed, 28])
     kind = KINDS[seed % len(KINDS)]
     units = int(np.exp(rng.uniform(0, np.log(largest + 1))))
@@ -64,8 +64,10 @@ def random_network(seed, steps, largest=300):
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        make = _converted if kind in ("cascade", "defective") else _trained
-        model = make(kind, units, u, D_out, options, rng)
+        if kind == "defective":
+            model = _converted(units, u, D_out, options, rng)
+        else:
+            model = _trained(kind, units, u, D_out, options, rng)
     dtype, second = rng.permutation(["float64", "float32"])
     reservoir = model.reservoir
     single = Reservoir(reservoir.transition, *reservoir.weights(lambda A: A.astype(dtype)))
@@ -100,13 +102,11 @@ def _trained(kind, units, u, D_out, options, rng):
     return model.reduce(units=max(1, units // 2)) if kind == "reduced" else model
 
 
-def _converted(kind, units, u, D_out, options, rng):
+def _converted(units, u, D_out, options, rng):
     """Return a converted network whose matrix has no eigenbasis."""
-    W = 0.5 * np.eye(units) + 0.3 * np.eye(units, k=1)
-    if kind == "defective":
-        W = np.triu(rng.normal(size=(units, units)) * (rng.random((units, units)) < 0.2), 1)
-        W = W / (2 + 2 * np.abs(W).sum(axis=1, keepdims=True))
-        W += np.diag(rng.choice([0.5, -0.3], units))
+    W = np.triu(rng.normal(size=(units, units)) * (rng.random((units, units)) < 0.2), 1)
+    W = W / (2 + 2 * np.abs(W).sum(axis=1, keepdims=True))
+    W += np.diag(rng.choice([0.5, -0.3], units))
     rows = units + options["fit_bias"] + D_out * options["output_to_readout"]
     return ee.diagonalize(
         W,
@@ -117,7 +117,6 @@ def _converted(kind, units, u, D_out, options, rng):
         bias=rng.normal(size=units) if options["input_bias"] else None,
         readout_bias=options["fit_bias"],
         output_to_readout=options["output_to_readout"],
-        form=str(rng.choice(["cascade", "auto"])),
     )
 
 

@@ -28,10 +28,8 @@ ANSWERS = {
     "fit sparse": {"predict", "noise"},
     "fit neuron": {"predict", "noise", "W_out"},
     "search matrix": {"errors", "predict"},
-    "stream cascade": {"outputs", "learnt"},
     "stream sparse": {"outputs", "learnt"},
     "states dense": set(),
-    "states cascade": set(),
     **{name: {"outputs", "closed"} for name in tool.CASES if name.startswith("conversion")},
 }
 """Results that are compared for matrices; eigenvectors and their order depend on LAPACK."""

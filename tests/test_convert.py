@@ -154,7 +154,7 @@ def test_outputs_and_certificate_at_1000_units(kind):
     sweep(kind, 1000, 0)
 
 
-@pytest.mark.parametrize("form", ["diagonal", "cascade", "sparse", "dense"])
+@pytest.mark.parametrize("form", ["diagonal", "sparse", "dense"])
 @pytest.mark.parametrize("inputs", [False, True])
 def test_requested_form_works_with_every_option(form, inputs):
     N, D_in, D_out = 40, 2, 2
@@ -207,7 +207,7 @@ def test_matrix_with_transient_growth():
     assert measured(model, W, np.ones((1, 60)), np.ones((60, 1)), fit_bias=False) < 1e-12
 
 
-FORMS = ["diagonal", "cascade", "sparse", "dense"]
+FORMS = ["diagonal", "sparse", "dense"]
 
 needs_long_double = pytest.mark.skipif(
     np.finfo(np.longdouble).eps == np.finfo(float).eps, reason="no number has more digits here"
@@ -327,7 +327,7 @@ def test_bad_input_is_rejected_with_a_reason(change, words):
         ee.diagonalize(**given)
 
 
-@pytest.mark.parametrize("form", ["diagonal", "cascade", "sparse", "dense"])
+@pytest.mark.parametrize("form", ["diagonal", "sparse", "dense"])
 def test_converted_network_forecasts_streams_and_saves(form, tmp_path):
     X = ee.tasks.mso(2, 300)
     esn = ee.LinearESN(30, basis="neuron", spectrum="matrix", warmup=50, seed=0, solver="qr")

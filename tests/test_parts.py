@@ -14,7 +14,6 @@ from eigenecho.readout import Gram, Penalty, Triangle
 from eigenecho.reservoir import Reservoir
 from eigenecho.scaling import Scaling
 from eigenecho.training import GroupEvidence, TrainingState
-from eigenecho.transition import Cascade
 
 SPECTRUM = Spectrum([0.5, -0.2], [0.3 + 0.4j])
 RESERVOIR = Reservoir(SPECTRUM, np.ones((1, 4)))
@@ -58,7 +57,6 @@ def test_weights_of_a_reservoir_have_one_real_dtype():
     ("make", "words"),
     [
         (lambda: Basis(np.eye(4) * 1j, 4), "Q: got dtype"),
-        (lambda: Cascade(np.eye(1) * 1j, np.ones((1, 4)), SPECTRUM), "block: got dtype"),
         (lambda: Scaling(np.ones(2), np.ones(3)), "mean and scale[=:]"),
         (lambda: Scaling(np.ones((2, 1)), np.ones((2, 1))), "mean and scale[=:]"),
         (lambda: Scaling(np.ones(2), np.array([1.0, 0.0])), "scale[=:]"),

@@ -335,51 +335,6 @@ def test_scales_and_bounds_of_any_dtype(dtype, tmp_path):
     np.testing.assert_array_equal(back.forecast(9, X, clip=True), model.forecast(9, X, clip=True))
 
 
-def cascaded():
-    rng = np.random.default_rng(0)
-    W, W_in, W_out = matrix(0.15), rng.normal(size=(1, 15)), rng.normal(size=(15, 2))
-    return ee.diagonalize(W, W_in, W_out, form="cascade")
-
-
-def test_cascade(tmp_path):
-    model = cascaded()
-    assert len(model.reservoir.transition.block)
-    model.save(tmp_path / "model.safetensors")
-    back = ee.load(tmp_path / "model.safetensors")
-    assert repr(back) == repr(model)
-    assert "cascade" in repr(back)
-    np.testing.assert_array_equal(back.predict(X), model.predict(X))
-    for old, new in zip(model.matrices("neuron"), back.matrices("neuron"), strict=True):
-        np.testing.assert_array_equal(new, old)
-    assert back.certificate == model.certificate
-    back.save(tmp_path / "again.safetensors")
-    assert (tmp_path / "again.safetensors").read_bytes() == (
-        tmp_path / "model.safetensors"
-    ).read_bytes()
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"block": np.zeros((2, 3))},
-        {"block": np.full((1, 1), np.nan)},
-        {"coupling": np.zeros((1, 2))},
-        {"coupling": None},
-        {"real": np.zeros(14)},
-        {"Q": np.eye(7)},
-    ],
-    ids=["block", "NaN", "coupling", "no coupling", "modes", "basis"],
-)
-def test_inconsistent_cascade_is_rejected(change, tmp_path):
-    kind, tensors, values = schema.pack(cascaded())
-    (end,) = change
-    (name,) = (name for name in tensors if name.endswith(f".{end}"))
-    tensors = {key: a for key, a in (tensors | {name: change[end]}).items() if a is not None}
-    storage.write(tmp_path / "model", kind, tensors, values)
-    with pytest.raises(StorageError, match="is damaged"):
-        ee.load(tmp_path / "model")
-
-
 def test_converted_model(tmp_path):
     rng = np.random.default_rng(0)
     W, W_in, W_out = matrix(), rng.normal(size=(1, 15)), rng.normal(size=(15, 2))
@@ -616,10 +571,10 @@ def test_rewritten_file_still_loads(saved, again):
     assert type(ee.load(saved)) is LinearESN
 
 
-@pytest.mark.parametrize("format", [0, 1, 3, 99, "2", None])
+@pytest.mark.parametrize("format", [0, 1, 2, 4, 99, "3", None])
 def test_another_format(saved, format):
     rewritten(saved, lambda header, tensors: header.update(format=format))
-    with pytest.raises(StorageError, match=rf"has format {format}, .*reads format 2. Fit and save"):
+    with pytest.raises(StorageError, match=rf"has format {format}, .*reads format 3. Fit and save"):
         ee.load(saved)
 
 
@@ -706,7 +661,6 @@ CHANGES = [
     value("params/feature_names_in", {"count": 1, "of": "a"}),
     value("params/feature_names_in", {"count": 1, "of": [1]}),
     value("params/feature_names_in", {"count": 10**15, "of": ["a"]}),
-    value("params/given", {"kind": "Cascade", "Cascade": {}}),
     value("params/plain/sr", 10**400),
     value("params/plain/warmup", 1.5),
     value("params/plain/dtype", "complex128"),

@@ -90,8 +90,6 @@ def matrix(kind: str, N: int = 60) -> Any:
         W = np.diag(np.full(N - 1, 0.9), 1)
     elif kind == "low rank":
         W = rng.normal(size=(N, 3)) @ rng.normal(size=(3, N)) / (3 * N)
-    elif kind == "cascade":
-        W = np.triu(W, 1) * (np.arange(N) < 8)[:, None] + 0.9 * W * (np.arange(N) >= 8)[:, None]
     return W
 
 
@@ -121,7 +119,6 @@ def everything(esn: Any, X: Any) -> Arrays:
     ring={"spectrum": "ring", "sr": 1.0},
     dense={"spectrum": matrix("gaussian")},
     sparse={"spectrum": matrix("sparse")},
-    cascade={"spectrum": matrix("cascade")},
     wide={"inputs": 12},
 )
 def states(options: dict[str, Any]) -> Arrays:
@@ -220,7 +217,6 @@ def forecast_with_inputs(_: dict[str, Any]) -> Arrays:
 @case(
     golden={},
     feedback={"feedback": True, "output_to_readout": True, "fb_scaling": 0.2},
-    cascade={"spectrum": matrix("cascade")},
     sparse={"spectrum": matrix("sparse")},
 )
 def stream(options: dict[str, Any]) -> Arrays:
@@ -282,7 +278,6 @@ def long_search(grid: dict[str, Any]) -> Arrays:
     orthogonal="orthogonal",
     nilpotent="nilpotent",
     low_rank="low rank",
-    cascade="cascade",
 )
 def conversion(kind: str) -> Arrays:
     """Convert a network."""

@@ -34,10 +34,6 @@ class Basis:
         Real eigenvectors v, then the real and imaginary parts of one eigenvector w of each pair.
     n_real : int
         Number of columns that are real eigenvectors.
-    block : int
-        Number of columns before the eigenvectors, in the basis of a ``Cascade``. They span an
-        invariant subspace of W. The other columns are eigenvectors up to a component in this
-        subspace.
 
     See Also
     --------
@@ -57,15 +53,14 @@ class Basis:
 
     Q: Array
     n_real: int
-    block: int = 0
 
     def __post_init__(self) -> None:
         check_square(np.asarray(self.Q), "Q")
         Q = np.array(self.Q, dtype=np.float64, order="C")
-        left = len(Q) - self.block - self.n_real
-        if self.block < 0 or self.n_real < 0 or left < 0 or left % 2:
-            expected = f"numbers that leave an even number of other columns ({len(Q)} in total)"
-            raise bad_argument("n_real, block", (self.n_real, self.block), expected)
+        left = len(Q) - self.n_real
+        if self.n_real < 0 or left < 0 or left % 2:
+            expected = f"a number that leaves an even number of other columns ({len(Q)} in total)"
+            raise bad_argument("n_real", self.n_real, expected)
         Q.setflags(write=False)
         object.__setattr__(self, "Q", Q)
 
@@ -77,11 +72,6 @@ class Basis:
     @property
     def P(self) -> Array:
         """Complex eigenvectors as columns, in the order of ``Spectrum.values``."""
-        if self.block:
-            raise ValueError(
-                "P is undefined, because the matrix of a cascade has no usable eigenvectors in its "
-                f"{self.block}-dimensional dense block. Use Q, which contains the whole basis."
-            )
         P = self.Q.astype(np.complex128)
         re, im = self.Q[:, self.n_real :: 2], self.Q[:, self.n_real + 1 :: 2]
         P[:, self.n_real :: 2] = re + 1j * im
@@ -146,8 +136,7 @@ class Basis:
         return float(difference / (np.linalg.norm(W) or 1.0))
 
     def __repr__(self) -> str:
-        block = f", a block of {self.block}" if self.block else ""
-        return f"Basis({self.units} units, {self.n_real} real vectors{block})"
+        return f"Basis({self.units} units, {self.n_real} real vectors)"
 
 
 def eigendecomposition(W: Array) -> tuple[Spectrum, Basis]:
@@ -210,7 +199,7 @@ class DrawnBasis(Basis):
     seed: np.random.SeedSequence
 
     def __init__(self, n_real: int, pairs: int, seed: np.random.SeedSequence) -> None:
-        vars(self).update(n_real=n_real, block=0, pairs=pairs, seed=seed)
+        vars(self).update(n_real=n_real, pairs=pairs, seed=seed)
 
     @property
     def units(self) -> int:

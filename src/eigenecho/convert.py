@@ -16,14 +16,11 @@ from eigenecho.model.certificate import Certificate
 from eigenecho.model.compare import compare
 from eigenecho.reservoir import Reservoir
 from eigenecho.threads import one_blas_thread
-from eigenecho.transition import WELL_CONDITIONED, choose_form, compact
+from eigenecho.transition import WELL_CONDITIONED, Choice, choose_form, compact
 from eigenecho.types import Array
 
 EXACT = 1e-9
 """Largest difference of the outputs on the probe series for which a form counts as accurate."""
-
-LIMITS = (WELL_CONDITIONED, 1e2, 0.0)
-"""Limits on cond(Q) that are tried in turn until a form is accurate. With 0, W is unchanged."""
 
 
 @one_blas_thread()
@@ -46,8 +43,8 @@ def diagonalize(
 
     The result is the same network in other coordinates. Its ``certificate`` states the form of the
     network and how far its outputs differ from those of the original network. If the eigenvectors
-    are nearly parallel, as for some sparse and triangular matrices, W is converted to the cheapest
-    other form that is accurate, and the certificate states the reason.
+    are nearly parallel, as for some sparse and triangular matrices, W stays as it is, and the
+    certificate states the reason.
 
     Parameters
     ----------
@@ -67,10 +64,9 @@ def diagonalize(
         rows.
     output_to_readout, input_to_readout : bool
         True if W_out has rows for y(t−1) or u(t), respectively.
-    form : {"auto", "diagonal", "cascade", "sparse", "dense"}
-        Form of the result: independent modes, a dense block that drives modes, or W unchanged.
-        "auto" selects the cheapest accurate form. If another form is inaccurate, an
-        ``IllConditionedWarning`` is issued.
+    form : {"auto", "diagonal", "sparse", "dense"}
+        Form of the result: independent modes, or W unchanged. "auto" selects the cheapest accurate
+        form. If another form is inaccurate, an ``IllConditionedWarning`` is issued.
 
     Returns
     -------
@@ -114,10 +110,12 @@ def diagonalize(
     weights[0][:, N:] = np.eye(len(W_in), coordinates.extra)
     reservoir = Reservoir(compact(np.pad(leaky, (0, coordinates.extra))), *weights)
     original = LinearModel(reservoir, W_out, readout_bias, output_to_readout)
-    for condition in LIMITS if form == "auto" else LIMITS[:1]:
-        converted, certificate = _convert(original, leaky, coordinates, form, condition)
-        if certificate.difference <= EXACT:
-            break
+    chosen = choose_form(leaky, form)
+    converted, certificate = _convert(original, chosen, coordinates)
+    if form == "auto" and certificate.difference > EXACT:
+        reason = f"the outputs of modes would differ by {certificate.difference:.0e}"
+        chosen = Choice(compact(leaky), None, chosen.spectrum, reason=reason)
+        converted, certificate = _convert(original, chosen, coordinates)
     if certificate.difference > EXACT or certificate.condition > WELL_CONDITIONED:
         warn(
             f"The {certificate.form} form of this network is not accurate: cond(Q) is "
@@ -129,10 +127,9 @@ def diagonalize(
 
 
 def _convert(
-    original: LinearModel, W: Array, coordinates: _Coordinates, form: str, condition: float
+    original: LinearModel, chosen: Choice, coordinates: _Coordinates
 ) -> tuple[LinearModel, Certificate]:
-    """Return the network with W converted to ``form``, and the certificate."""
-    chosen = choose_form(W, form, condition)
+    """Return the network with W in the chosen form, and the certificate."""
     transition = chosen.transition.padded(coordinates.extra)
     if chosen.basis is None:
         converted = replace(original, reservoir=replace(original.reservoir, transition=transition))
@@ -189,13 +186,11 @@ class _Coordinates(NamedTuple):
         """Extend a basis of r to a basis of [r, u]."""
         if not self.extra:
             return basis
-        # Real modes come first among the modes: [r, u] Q = [r Q_block, u, r Q_modes].
-        k, after = basis.block, basis.block + self.extra
+        # Real modes come first: [r, u] Q = [u, r Q_r].
         Q = np.zeros((self.N + self.extra,) * 2)
-        Q[: self.N, :k] = basis.Q[:, :k]
-        Q[: self.N, after:] = basis.Q[:, k:]
-        Q[self.N :, k:after] = np.eye(self.extra)
-        return Basis(Q, basis.n_real + self.extra, k)
+        Q[: self.N, self.extra :] = basis.Q
+        Q[self.N :, : self.extra] = np.eye(self.extra)
+        return Basis(Q, basis.n_real + self.extra)
 
 
 def as_double(A: Any, name: str) -> Array:

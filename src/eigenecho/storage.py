@@ -26,7 +26,7 @@ from eigenecho import schema
 from eigenecho.errors import StorageError, bad_argument
 from eigenecho.schema import Arrays, Values
 
-FORMAT = 2
+FORMAT = 3
 
 CONTAINERS = 200
 """Maximum number of lists and objects in a header.

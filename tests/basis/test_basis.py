@@ -186,9 +186,9 @@ def test_basis_cannot_be_changed():
         (np.ones((2, 3)), 2, "Q[=:]"),
         (np.ones(3), 3, "Q[=:]"),
         (np.ones((0, 0)), 0, "Q[=:]"),
-        (np.eye(3), 2, "n_real, block[=:]"),
-        (np.eye(3), -1, "n_real, block[=:]"),
-        (np.eye(3), 5, "n_real, block[=:]"),
+        (np.eye(3), 2, "n_real[=:]"),
+        (np.eye(3), -1, "n_real[=:]"),
+        (np.eye(3), 5, "n_real[=:]"),
     ],
 )
 def test_basis_rejects_invalid_arguments(Q, n_real, message):

@@ -50,6 +50,11 @@ def names_in(folder):
 # Files and reports ----------------------------------------------------------------------------
 
 
+def test_network_without_real_modes(tmp_path):
+    esn = trained(spectrum=[0.5 + 0.4j, 0.5 - 0.4j])
+    assert esn.export(tmp_path / "network.js").state_bytes == 3 * 8
+
+
 def test_c_has_a_header_and_javascript_is_one_file(esn, tmp_path, no_compiler):
     report = esn.export(tmp_path / "network.c")
     assert report.paths == (tmp_path / "network.c", tmp_path / "network.h")

@@ -16,7 +16,7 @@ import naive
 from eigenecho import kernels, spectra, threads
 from eigenecho.kernels import compiled, reference
 from eigenecho.kernels.compiled import modes, scans, steps
-from eigenecho.transition import Cascade, Dense, Diagonal, Sparse
+from eigenecho.transition import Dense, Diagonal, Sparse
 from eigenecho.transition.diagonal import block_diagonal
 
 FAST = SimpleNamespace(
@@ -25,7 +25,7 @@ FAST = SimpleNamespace(
 """Compiled kernels, and the dispatched functions that run whole series."""
 
 IMPLEMENTATIONS = [FAST, reference]
-FORMS = ["diagonal", "cascade", "dense", "sparse"]
+FORMS = ["diagonal", "dense", "sparse"]
 DTYPES = ["float64", "float32"]
 DRIVES = [0, 1, 3, 9, 20]
 UNITS = [1, 2, 7, 100]
@@ -46,11 +46,6 @@ def transition(form, dtype, N):
         spectrum = spectra.golden(N, sr=0.9, seed=N)
         return Diagonal(spectrum).form(dtype), block_diagonal(spectrum)
     rng = np.random.default_rng(N)
-    if form == "cascade":
-        k = N // 3
-        block = 0.5 * np.triu(rng.normal(size=(k, k))) / max(k, 1) ** 0.5
-        parts = block, rng.normal(size=(k, N - k)), spectra.golden(N - k, sr=0.9, seed=N)
-        return Cascade(*parts).form(dtype), Cascade(*parts).matrix
     W = rng.normal(size=(N, N))
     if form == "sparse":
         W[rng.random((N, N)) < 0.6] = 0.0

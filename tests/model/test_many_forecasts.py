@@ -14,7 +14,7 @@ OPTIONS = {
     "standardised": dict(standardize=True),
     "no bias": dict(fit_bias=False),
     "dense": dict(spectrum="matrix", basis="neuron"),
-    "cascade": dict(spectrum="matrix", rc_connectivity=0.05),
+    "sparse": dict(spectrum="matrix", rc_connectivity=0.05),
     "float32": dict(dtype="float32", ridge=1e-2),
 }
 

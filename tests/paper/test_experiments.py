@@ -109,7 +109,7 @@ def test_stored_results_of_the_paper_are_found_again():
         "mso-accurate": "dc74d0a7a934e3f2-1",
         "spectral-importance": "5e7328dfd4b82454-2",
         "mc-delay": "412a1155c1e874cf-1",
-        "mc-connectivity": "96015c019f719562-3",
+        "mc-connectivity": "96015c019f719562-4",
         "timing": "5402398a5b845164-1",
         "win-after": "ed38723b45926ea4-1",
     }

@@ -5,7 +5,6 @@ import pytest
 
 from eigenecho import kernels
 from eigenecho.kernels import (
-    CascadeForm,
     DenseForm,
     DiagonalForm,
     SparseForm,
@@ -17,7 +16,7 @@ torch = pytest.importorskip("torch")
 
 pytestmark = pytest.mark.tensors
 
-FORMS = ["diagonal", "dense", "sparse", "cascade"]
+FORMS = ["diagonal", "dense", "sparse"]
 SHAPES = [(1, 1, 1), (2, 5, 1), (7, 64, 3), (20, 333, 2), (21, 40, 9)]
 """Numbers of units, steps and drive columns."""
 
@@ -33,13 +32,10 @@ def form_of(kind, N, rng):
         return DiagonalForm(*parts), N
     if kind == "dense":
         return DenseForm(W), N
-    if kind == "sparse":
-        W[rng.uniform(size=W.shape) < 0.6] = 0.0
-        rows, columns = np.nonzero(W.T)
-        indptr = np.searchsorted(rows, np.arange(N + 1)).astype(np.uint64)
-        return SparseForm(indptr, columns.astype(np.uint32), W.T[rows, columns]), N
-    k = min(3, N)
-    return CascadeForm(W[:k, :k].copy(), rng.normal(size=(k, N)), *parts), k + N
+    W[rng.uniform(size=W.shape) < 0.6] = 0.0
+    rows, columns = np.nonzero(W.T)
+    indptr = np.searchsorted(rows, np.arange(N + 1)).astype(np.uint64)
+    return SparseForm(indptr, columns.astype(np.uint32), W.T[rows, columns]), N
 
 
 def problem(kind, N, T, D, dtype=np.float64):

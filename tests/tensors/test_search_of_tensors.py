@@ -53,7 +53,7 @@ OPTIONS = {
     "feedback": dict(feedback=True, fb_scaling=0.2),
     "standardised": dict(standardize=True),
     "dense": dict(basis="neuron"),
-    "cascade": dict(spectrum="matrix", rc_connectivity=0.05),
+    "sparse": dict(spectrum="matrix", rc_connectivity=0.05),
 }
 
 

@@ -13,7 +13,6 @@ from eigenecho.kernels import reference
 from eigenecho.spectra import Spectrum
 from eigenecho.transition import (
     FORMS,
-    Cascade,
     Dense,
     Diagonal,
     Sparse,
@@ -22,7 +21,7 @@ from eigenecho.transition import (
 )
 from eigenecho.transition.diagonal import block_diagonal
 
-NAMES = {"diagonal": Diagonal, "cascade": Cascade, "dense": Dense, "sparse": Sparse}
+NAMES = {"diagonal": Diagonal, "dense": Dense, "sparse": Sparse}
 each_form = pytest.mark.parametrize("name", NAMES)
 any_size = given(N=st.integers(1, 12), seed=st.integers(0, 999))
 some_examples = settings(deadline=None, max_examples=25)
@@ -39,9 +38,6 @@ def transition(name, N, seed):
     rng = np.random.default_rng([N, seed])
     if name == "diagonal":
         return Diagonal(modes(N, rng))
-    if name == "cascade":
-        k = int(rng.integers(0, N))
-        return Cascade(rng.normal(size=(k, k)), rng.normal(size=(k, N - k)), modes(N - k, rng))
     W = rng.normal(size=(N, N))
     if name == "dense":
         return Dense(W)
@@ -56,14 +52,10 @@ def plain(one):
     if isinstance(one, Sparse):
         return one.W.toarray()
     W = np.zeros((one.units, one.units))
-    k = 0
-    if isinstance(one, Cascade):
-        k = len(one.block)
-        W[:k, :k], W[:k, k:] = one.block, one.coupling
-    for i, value in enumerate(one.modes.real, k):
+    for i, value in enumerate(one.modes.real):
         W[i, i] = value
     for i, value in enumerate(one.modes.pairs):
-        j = k + one.modes.real.size + 2 * i
+        j = one.modes.real.size + 2 * i
         a, b = value.real, value.imag
         W[j : j + 2, j : j + 2] = [[a, b], [-b, a]]
     return W
@@ -92,27 +84,10 @@ def test_units_matrix_and_spectrum(name, N, seed):
     assert one.units == N
     assert one.name == name
     assert name in FORMS
-    assert one.cost > 0
     assert isinstance(one.dense, np.ndarray)
     close(one.dense, plain(one))
     assert sparse.issparse(one.matrix) == (name == "sparse")
     assert_same_values(one.spectrum.values, np.linalg.eigvals(plain(one)))
-
-
-@each_form
-@any_size
-@some_examples
-def test_layout_gives_the_first_index_of_modes(name, N, seed):
-    one = transition(name, N, seed)
-    assert one.in_neuron_basis == (name in ("dense", "sparse")) == (one.layout is None)
-    if one.layout is not None:
-        block, real = one.layout
-        assert (N - block - real) % 2 == 0
-        W = plain(one)
-        assert not W[block:, :block].any()
-        tail = W[block:, block:].copy()
-        tail[np.arange(real), np.arange(real)] = 0.0
-        assert not tail[:real].any()
 
 
 @each_form
@@ -147,7 +122,7 @@ def test_padded_units_have_no_memory_and_no_effect(name, extra, N, seed):
     assert more.units == N + extra
     assert more.name == name
     # The new units come after all others, or before the modes.
-    first = N if one.layout is None else one.layout[0]
+    first = N if one.in_neuron_basis else 0
     kept = np.delete(np.arange(N + extra), first + np.arange(extra))
     close(more.dense[np.ix_(kept, kept)], plain(one))
     rest = more.dense.copy()

@@ -35,8 +35,8 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     spectrum : str, Spectrum, array or callable
         The name of a law, eigenvalues, a square matrix W, or a callable
         ``law(n, sr=, seed=) -> Spectrum``. Eigenvalues and matrices are used without changes, and
-        ``units`` and ``sr`` are then ignored. If a matrix has no accurate eigenbasis, it is
-        replaced by a form with a dense block, or used unchanged.
+        ``units`` and ``sr`` are then ignored. A matrix without an accurate
+        eigenbasis is not converted to modes.
     sr : float
         Spectral radius.
     lr : float

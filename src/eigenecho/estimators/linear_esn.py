@@ -71,9 +71,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         network. The states of ``eigenecho.delay_line`` are the last input rows, and the ridge
         applies to all of them equally.
     basis : {"eigen", "neuron"}
-        Compute in the eigenbasis, O(N) per step, or as the standard network with its matrix W. In
-        "eigen", a matrix without an accurate eigenbasis, such as most sparse matrices, is replaced
-        by the cheapest exact form: a small dense block that drives modes, or W itself.
+        Compute in the eigenbasis, O(N) per step, or as the standard network with its matrix W. A
+        matrix without an accurate eigenbasis, such as most sparse matrices, runs as W in both.
     sr : float
         Spectral radius, before the leak is applied.
     lr : float
@@ -417,9 +416,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         """Compute the states (T, N) of each series.
 
         The states of a single series can be written to the array ``out``. In the eigenbasis, the
-        columns are in the Q layout: real modes, then the real and imaginary parts of each pair. In
-        a cascade, they follow the columns of the dense block. A network with feedback uses its own
-        outputs.
+        columns are in the Q layout: real modes, then the real and imaginary parts of each pair. A
+        network with feedback uses its own outputs.
         """
         check_is_fitted(self)
         reservoir = self.model_.reservoir

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.kernels import CascadeForm, DenseForm, DiagonalForm, Form, Readout
+from eigenecho.kernels import DenseForm, DiagonalForm, Form, Readout
 from eigenecho.scaling import Scaling
 from eigenecho.types import Array
 
@@ -15,7 +15,7 @@ NONE = np.empty(0)
 """Empty array for a part that a network does not have."""
 
 ARRAYS = (
-    "values", "pair_re", "pair_im", "dense", "coupling", "starts", "sources", "connections",
+    "values", "pair_re", "pair_im", "dense", "starts", "sources", "connections",
     "weights", "bias", "offset", "previous", "readout", "input_mean", "input_mean_low",
     "input_scale", "output_mean", "output_mean_low", "output_scale", "initial_r", "initial_y",
 )  # fmt: skip
@@ -26,8 +26,8 @@ ARRAYS = (
 class StepProgram:
     """Constants that ``step`` uses, in the dtype of the network.
 
-    The first units are a block with a dense or sparse matrix. The other units are modes: first the
-    real modes, then two units for each pair.
+    The units are modes, first the real modes, then two units for each pair, or they are connected
+    by a dense or sparse matrix.
 
     Parameters
     ----------
@@ -41,9 +41,8 @@ class StepProgram:
         The arrays of the parts that the network has:
 
         - ``values``, ``pair_re``, ``pair_im``: eigenvalues of the modes
-        - ``dense`` (k, k), ``coupling`` (N − k, k): row i contains the weights from the units of
-          the block to unit i of the block, or to mode i
-        - ``starts``, ``sources``, ``connections``: the block as a compressed sparse row matrix
+        - ``dense`` (N, N): row i contains the weights from all units to unit i
+        - ``starts``, ``sources``, ``connections``: the same matrix in compressed sparse rows
           instead
         - ``weights`` (D, N) of the inputs, and of the last output if there is feedback; ``bias``
           (N,)
@@ -70,33 +69,25 @@ class StepProgram:
         return self.arrays["offset"].dtype
 
     @property
-    def modes(self) -> int:
-        """Number of units that are modes."""
-        return len(self.constant("values")) + 2 * len(self.constant("pair_re"))
-
-    @property
-    def block(self) -> int:
-        """Number of units before the modes."""
-        return self.units - self.modes
+    def scratch(self) -> int:
+        """Number of units of the buffer for the next state, which only a matrix needs."""
+        return self.units if self.arrays.keys() & {"dense", "starts"} else 0
 
     @property
     def first_pair(self) -> int:
         """Index of the first unit of a pair."""
-        return self.block + len(self.constant("values"))
+        return len(self.constant("values"))
 
     @property
     def state_bytes(self) -> int:
-        """Size of the state in bytes, including a buffer for the next state of the block."""
-        return (self.units + self.outputs + self.block) * self.dtype.itemsize
+        """Size of the state in bytes, including the buffer for the next state."""
+        return (self.units + self.outputs + self.scratch) * self.dtype.itemsize
 
 
 def transition_arrays(form: Form) -> dict[str, Array]:
     """Return the arrays of a program that describe W."""
-    if isinstance(form, (DiagonalForm, CascadeForm)):
-        modes = {"values": form.real, "pair_re": form.re, "pair_im": form.im}
-        if isinstance(form, DiagonalForm):
-            return modes
-        return {"dense": form.block.T, "coupling": form.coupling.T, **modes}
+    if isinstance(form, DiagonalForm):
+        return {"values": form.real, "pair_re": form.re, "pair_im": form.im}
     if isinstance(form, DenseForm):
         return {"dense": form.W.T}
     # C has no empty arrays, so an unused connection is appended.

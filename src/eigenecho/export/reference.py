@@ -32,7 +32,7 @@ class Reference:
     def __init__(self, program: StepProgram) -> None:
         self.program = program
         self._constants = _Constants(program)
-        room = {"r": program.units, "y": program.outputs, "next": program.block}
+        room = {"r": program.units, "y": program.outputs, "next": program.scratch}
         self.state = SimpleNamespace(**{name: [0.0] * size for name, size in room.items()})
         specification.init(self._constants, self.state)
 

@@ -18,7 +18,7 @@ from eigenecho.types import Array
 FORMATS = {".c": (".c", ".h"), ".js": (".js",)}
 """Suffixes of all files of a language, by the suffix that selects the language."""
 
-VALUES = ("inputs", "outputs", "units", "known", "block", "dtype", "state_bytes")
+VALUES = ("inputs", "outputs", "units", "known", "scratch", "dtype", "state_bytes")
 """Properties of a program that templates use."""
 
 CHOICE = re.compile(r"^@if (\w+)\n((?:(?!@if |@end).*\n)*)@end\n", re.MULTILINE)
@@ -55,7 +55,7 @@ def source_files(
         values["forecast_step"] = translate(step.forecast_step, program, language)
     conditions = {
         **values,
-        "no_block": not program.block,
+        "no_scratch": not program.scratch,
         "generator": not program.inputs,
         "autonomous": program.known == 0,
     }

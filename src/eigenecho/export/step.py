@@ -31,12 +31,10 @@ def step(c: Any, state: Any, u: Any, y: Any) -> None:
     """Take one input row u and write the output y."""
     drive: list[float] = [0.0] * (c.inputs + c.outputs)
     standardize(c, state, u, drive)
-    if c.modes:
+    if c.scratch:
+        multiply_matrix(c, state)
+    else:
         advance_modes(c, state)
-    if c.coupling:
-        couple_modes(c, state)
-    if c.block:
-        advance_block(c, state)
     add_drive(c, state, drive)
     read_out(c, state, drive, y)
 
@@ -76,7 +74,7 @@ def standardize(c: Any, state: Any, u: Any, drive: Any) -> None:
 def advance_modes(c: Any, state: Any) -> None:
     """Multiply the modes by their eigenvalues, a pair as one complex number."""
     for i in range(len(c.values)):
-        state.r[c.block + i] *= c.values[i]
+        state.r[i] *= c.values[i]
     for i in range(len(c.pair_re)):
         p: float = state.r[c.first_pair + 2 * i]
         q: float = state.r[c.first_pair + 2 * i + 1]
@@ -84,27 +82,18 @@ def advance_modes(c: Any, state: Any) -> None:
         state.r[c.first_pair + 2 * i + 1] = c.pair_im[i] * p + c.pair_re[i] * q
 
 
-def couple_modes(c: Any, state: Any) -> None:
-    """Drive the modes by the units of the block."""
-    for i in range(c.modes):
-        total: float = state.r[c.block + i]
-        for j in range(c.block):
-            total += state.r[j] * c.coupling[i][j]
-        state.r[c.block + i] = total
-
-
-def advance_block(c: Any, state: Any) -> None:
-    """Multiply the units of the block by their matrix."""
-    for i in range(c.block):
+def multiply_matrix(c: Any, state: Any) -> None:
+    """Multiply the units by their matrix."""
+    for i in range(c.units):
         total: float = 0.0
         if c.dense:
-            for j in range(c.block):
+            for j in range(c.units):
                 total += state.r[j] * c.dense[i][j]
         else:
             for k in range(c.starts[i], c.starts[i + 1]):
                 total += state.r[c.sources[k]] * c.connections[k]
         state.next[i] = total
-    for i in range(c.block):
+    for i in range(c.units):
         state.r[i] = state.next[i]
 
 

@@ -34,7 +34,6 @@ from eigenecho.kernels.dispatch import (
     should_convolve,
 )
 from eigenecho.kernels.forms import (
-    CascadeForm,
     CustomForm,
     DenseForm,
     DiagonalForm,

@@ -6,30 +6,6 @@ Names that end with ``_NS`` are in nanoseconds.
 
 # Steps of each form of W
 
-MODE_NS = 0.6
-"""Time of one mode in one step, in nanoseconds."""
-
-CONNECTION_NS = 0.6
-"""Time of one nonzero entry of a sparse W in one step, in nanoseconds."""
-
-SPARSE_UNIT_NS = 1.0
-"""Time of one unit of a sparse W in one step, in addition to its connections, in nanoseconds."""
-
-DENSE_ENTRY_NS = 0.3
-"""Time of one entry of a matrix that multiplies one state at a time, in nanoseconds per step."""
-
-COUPLING_ENTRY_NS = 0.1
-"""Time of one entry of a matrix that multiplies a chunk of states, in nanoseconds per step."""
-
-BLOCK_NS = 120.0
-"""Fixed time of the dense block of a cascade in one step, in nanoseconds."""
-
-MAX_CASCADE_COST = 0.5
-"""Cost of a cascade relative to that of W itself, below which the cascade is preferred.
-
-Smaller savings do not justify a change of basis.
-"""
-
 MAX_SPARSE_DENSITY = 0.2
 """Share of nonzero entries of W up to which a compiled sparse product is faster than BLAS."""
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from eigenecho.arrays import namespace
-from eigenecho.kernels import cascade, compiled, convolution, costs, reference
-from eigenecho.kernels.forms import Array, CascadeForm, CustomForm, DiagonalForm, FeatureForm, Form
+from eigenecho.kernels import compiled, convolution, costs, reference
+from eigenecho.kernels.forms import Array, CustomForm, DiagonalForm, FeatureForm, Form
 from eigenecho.progress import Progress
 
 
@@ -41,11 +41,7 @@ def scan(form: Form, B: Array, drive: Array, state: Array, out: Array, fresh: bo
 
     ``fresh`` is True if the memory of ``out`` has not been used yet. It affects only the speed.
     """
-    kernels = backend(drive)
-    if isinstance(form, CascadeForm):
-        cascade.scan(kernels, form, B, drive, state, out)
-    else:
-        kernels.scan(form, B, drive, state, out, fresh)
+    backend(drive).scan(form, B, drive, state, out, fresh)
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -53,11 +49,7 @@ def scan_readout(
     form: Form, B: Array, drive: Array, weights: Array, state: Array, out: Array
 ) -> None:
     """Write r(t) weightsᵀ into ``out`` (T, D_out), without storing states."""
-    kernels = backend(drive)
-    if isinstance(form, CascadeForm):
-        cascade.scan_readout(kernels, form, B, drive, weights, state, out)
-    else:
-        kernels.scan_readout(form, B, drive, weights, state, out)
+    backend(drive).scan_readout(form, B, drive, weights, state, out)
 
 
 @np.errstate(over="ignore", invalid="ignore")

@@ -26,16 +26,6 @@ class DenseForm(NamedTuple):
     W: Array
 
 
-class CascadeForm(NamedTuple):
-    """A dense ``block`` (k, k) that drives modes through a ``coupling`` (k, n + 2m)."""
-
-    block: Array
-    coupling: Array
-    real: Array
-    re: Array
-    im: Array
-
-
 class SparseForm(NamedTuple):
     """Transposed sparse matrix Wᵀ in compressed rows.
 
@@ -47,7 +37,7 @@ class SparseForm(NamedTuple):
     data: Array
 
 
-Form = DiagonalForm | CascadeForm | DenseForm | SparseForm
+Form = DiagonalForm | DenseForm | SparseForm
 
 
 class FeatureForm(NamedTuple):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 
 from eigenecho.kernels.forms import (
-    CascadeForm,
     CustomForm,
     DenseForm,
     DiagonalForm,
@@ -32,10 +31,6 @@ def advance(form: Form, state: Array) -> Array:
         pairs = new[form.real.size :].view(np.result_type(new, np.complex64))
         pairs *= form.re + 1j * form.im
         return new
-    if isinstance(form, CascadeForm):
-        block, modes = np.split(state, [len(form.block)])
-        driven = advance(DiagonalForm(form.real, form.re, form.im), modes) + block @ form.coupling
-        return np.concatenate([block @ form.block, driven])
     if isinstance(form, DenseForm):
         return state @ form.W
     new = np.zeros_like(state)

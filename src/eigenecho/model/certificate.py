@@ -25,7 +25,7 @@ class Certificate:
 
     Attributes
     ----------
-    form : {"diagonal", "cascade", "sparse", "dense"}
+    form : {"diagonal", "sparse", "dense"}
         Form of the transition matrix in the converted network.
     reason : str
         Why this form was chosen.

@@ -123,11 +123,11 @@ class LinearModel:
         if self.reservoir.W_fb is not None:
             shape = self.D_out, self.units
             check_shape(self.reservoir.W_fb, "W_fb", shape, ", one row for each output")
-        layout = self.reservoir.transition.layout
-        basis = self.basis
-        if basis is not None and (basis.units, (basis.block, basis.n_real)) != (self.units, layout):
-            expected = f"a basis with units, block and n_real of {self.reservoir.transition!r}"
-            raise bad_argument("basis", basis, expected)
+        transition, basis = self.reservoir.transition, self.basis
+        if basis is not None:
+            n_real = transition.modes.real.size if isinstance(transition, Diagonal) else None
+            if (basis.units, basis.n_real) != (self.units, n_real):
+                raise bad_argument("basis", basis, f"a basis of {transition!r}")
         for name, columns in (("inputs", self.D_in), ("outputs", self.D_out)):
             scaling = getattr(self, name)
             if scaling is not None:

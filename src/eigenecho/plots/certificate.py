@@ -11,8 +11,6 @@ from eigenecho.model import LinearModel
 from eigenecho.model.certificate import Certificate, Reduction
 from eigenecho.plots.spectrum import mark_eigenvalues, spectrum
 from eigenecho.plots.style import BLUE, GREY, LEGEND, ORANGE, new_figure, tidy
-from eigenecho.spectra import from_matrix
-from eigenecho.transition import Cascade
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,10 +73,6 @@ def _draw_eigenvalues(ax: Axes, model: LinearModel) -> None:
     if transition.in_neuron_basis:
         color, title = ORANGE, f"{count} eigenvalues in a matrix (orange)"
     spectrum(model, ax=ax, title="", color=color)
-    if isinstance(transition, Cascade) and len(transition.block):
-        block = from_matrix(transition.block)
-        mark_eigenvalues(ax, block, ORANGE, marker="s")
-        title = f"{transition.modes.units} modes, {block.units} in a block (orange)"
     ax.set_title(title, fontsize=10)
 
 

@@ -167,9 +167,9 @@ def spectra_gallery(
     return figure
 
 
-def mark_eigenvalues(ax: Axes, kept: Spectrum, color: str, marker: str = "o") -> None:
-    """Draw markers over the eigenvalues that remain after a conversion or reduction."""
-    style: dict[str, Any] = {"c": color, "marker": marker, "linewidths": 0, "zorder": 4}
+def mark_eigenvalues(ax: Axes, kept: Spectrum, color: str) -> None:
+    """Draw markers over the eigenvalues that remain after a reduction."""
+    style: dict[str, Any] = {"c": color, "linewidths": 0, "zorder": 4}
     ax.scatter(kept.values.real, kept.values.imag, s=16, gid="kept", **style)
 
 

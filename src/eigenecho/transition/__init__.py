@@ -1,6 +1,5 @@
 """Transitions: the forms of the matrix W that multiplies the states, and their selection."""
 
-from eigenecho.transition.cascade import Cascade, cascade_decomposition
 from eigenecho.transition.choice import FORMS, WELL_CONDITIONED, Choice, choose_form
 from eigenecho.transition.delays import DelayLine, delay_line
 from eigenecho.transition.diagonal import Diagonal

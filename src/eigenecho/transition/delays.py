@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike
 
 from eigenecho.checks import check_count
 from eigenecho.errors import bad_argument
-from eigenecho.kernels import SparseForm, costs
+from eigenecho.kernels import SparseForm
 from eigenecho.spectra import Spectrum
 from eigenecho.transition.transition import Transition
 from eigenecho.types import Array, PositiveInt
@@ -43,7 +43,6 @@ class DelayLine(Transition):
     chains: PositiveInt = 1
 
     name = "delay line"
-    layout = None
     leaves_zeros_out = True
 
     def __post_init__(self) -> None:
@@ -82,10 +81,6 @@ class DelayLine(Transition):
         return csr_matrix(
             (form.data, form.indices, form.indptr), (self.units, self.units)
         ).T.tocsr()
-
-    @property
-    def cost(self) -> float:
-        return (costs.CONNECTION_NS + costs.SPARSE_UNIT_NS) * self.units
 
     def form(self, dtype: DTypeLike = np.float64) -> SparseForm:
         passed = np.arange(self.units) % self.length > 0

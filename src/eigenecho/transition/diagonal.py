@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import DTypeLike
 
-from eigenecho.kernels import DiagonalForm, costs
+from eigenecho.kernels import DiagonalForm
 from eigenecho.spectra import Spectrum
 from eigenecho.transition.transition import Transition
 from eigenecho.types import Array
@@ -20,6 +20,7 @@ class Diagonal(Transition):
     modes: Spectrum
 
     name = "diagonal"
+    in_neuron_basis = False
 
     @property
     def spectrum(self) -> Spectrum:
@@ -32,14 +33,6 @@ class Diagonal(Transition):
     @property
     def matrix(self) -> Array:
         return block_diagonal(self.modes)
-
-    @property
-    def layout(self) -> tuple[int, int]:
-        return 0, self.modes.real.size
-
-    @property
-    def cost(self) -> float:
-        return costs.MODE_NS * self.units
 
     def form(self, dtype: DTypeLike = np.float64) -> DiagonalForm:
         parts = self.modes.real, self.modes.pairs.real, self.modes.pairs.imag

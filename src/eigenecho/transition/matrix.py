@@ -25,8 +25,6 @@ class Matrix(Transition):
 
     W: Any
 
-    layout = None
-
     def __post_init__(self) -> None:
         check_square(self.W, "W")
         values = self.W if isinstance(self.W, np.ndarray) else self.W.tocsr().data
@@ -58,10 +56,6 @@ class Dense(Matrix):
     name = "dense"
     steps_by_blas = True
 
-    @property
-    def cost(self) -> float:
-        return costs.DENSE_ENTRY_NS * self.units * self.units
-
     def form(self, dtype: DTypeLike = np.float64) -> DenseForm:
         return DenseForm(np.array(self.W, dtype=dtype, order="C"))
 
@@ -82,10 +76,6 @@ class Sparse(Matrix):
     def __post_init__(self) -> None:
         check_indices(self.W)
         super().__post_init__()
-
-    @property
-    def cost(self) -> float:
-        return costs.CONNECTION_NS * self.W.nnz + costs.SPARSE_UNIT_NS * self.units
 
     def form(self, dtype: DTypeLike = np.float64) -> SparseForm:
         transposed = self.W.T.tocsr()

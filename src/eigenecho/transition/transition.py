@@ -18,7 +18,9 @@ class Transition(ABC):
 
     Attributes
     ----------
-    name : {"diagonal", "cascade", "sparse", "dense"}
+    name : {"diagonal", "sparse", "dense"}
+    in_neuron_basis : bool
+        True if W, and thus the states, are in the original basis.
     steps_by_blas : bool
         True if a step is a BLAS product, whose rounding depends on the number of threads.
     leaves_zeros_out : bool
@@ -26,6 +28,7 @@ class Transition(ABC):
     """
 
     name: ClassVar[str]
+    in_neuron_basis: ClassVar[bool] = True
     steps_by_blas: ClassVar[bool] = False
     leaves_zeros_out: ClassVar[bool] = False
 
@@ -43,21 +46,6 @@ class Transition(ABC):
     @abstractmethod
     def matrix(self) -> Any:
         """Matrix [W]_Q (N, N), scipy sparse if the form is sparse."""
-
-    @property
-    @abstractmethod
-    def layout(self) -> tuple[int, int] | None:
-        """Number of block columns and of real modes in Q, or None if W is in its original basis."""
-
-    @property
-    def in_neuron_basis(self) -> bool:
-        """True if W, and thus the states, are in the original basis."""
-        return self.layout is None
-
-    @property
-    @abstractmethod
-    def cost(self) -> float:
-        """Estimated nanoseconds per step."""
 
     @property
     def dense(self) -> Array:

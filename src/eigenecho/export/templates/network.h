@@ -13,8 +13,8 @@ enum { ${name}_inputs = $inputs, ${name}_outputs = $outputs, ${name}_units = $un
 typedef struct {
     ${name}_real r[$units]; /* the units */
     ${name}_real y[$outputs]; /* the last output; assign a measured value to feed it back instead */
-@if block
-    ${name}_real next[$block]; /* scratch */
+@if scratch
+    ${name}_real next[$scratch]; /* scratch */
 @end
 } ${name}_state;
 

@@ -9,10 +9,10 @@ $constants
 /** Return the initial state: the units r and the last output y. To feed back a measured value
  * instead of the last output, assign it to the elements of y. */
 export function init() {
-@if block
-    const state = { r: new $real(units), y: new $real(outputs), next: new $real($block) };
+@if scratch
+    const state = { r: new $real(units), y: new $real(outputs), next: new $real($scratch) };
 @end
-@if no_block
+@if no_scratch
     const state = { r: new $real(units), y: new $real(outputs) };
 @end
 $init

@@ -10,7 +10,7 @@ from numba import types
 from numba.extending import overload
 
 from eigenecho.kernels.compiled.jit import jit
-from eigenecho.kernels.forms import CascadeForm, DenseForm, DiagonalForm, SparseForm
+from eigenecho.kernels.forms import DenseForm, DiagonalForm, SparseForm
 
 PI = 3.1415926218032837, 3.1786509424591713e-08, 1.2246467991473532e-16
 """π in three parts. The first two have at most 26 bits, so their multiples up to 2²⁷ are exact."""
@@ -90,17 +90,6 @@ def step_diagonal(form, x, b, prev, row):
     step_pairs(form.re, form.im, x, b[n:], prev[n:], row[n:])
 
 
-def step_cascade(form, x, b, prev, row):
-    """Compute a step of a dense block and of the modes that it drives."""
-    k, n = form.block.shape[0], form.block.shape[0] + form.real.size
-    row[:k] = x * b[:k]
-    step_reals(form.real, x, b[k:n], prev[k:n], row[k:n])
-    step_pairs(form.re, form.im, x, b[n:], prev[n:], row[n:])
-    for j in range(k):
-        add_scaled(prev[j], form.block[j], row[:k])
-        add_scaled(prev[j], form.coupling[j], row[k:])
-
-
 def step_dense(form, x, b, prev, row):
     """Compute a step of a dense W."""
     np.dot(prev, form.W, row)
@@ -114,7 +103,6 @@ def step_sparse(form, x, b, prev, row):
 
 STEP_BY_FORM = {
     DiagonalForm: step_diagonal,
-    CascadeForm: step_cascade,
     DenseForm: step_dense,
     SparseForm: step_sparse,
 }
