@@ -309,6 +309,10 @@ def test_score_with_weights(series):
     assert expected != esn.score(X, y)
     several = esn.score([X, X], [y, y], sample_weight=[weights, weights])
     assert several == pytest.approx(expected, rel=1e-12)
+    with pytest.raises(ValueError, match="sample_weight"):
+        esn.score(X, y, sample_weight=np.stack([weights, weights], axis=1))
+    with pytest.raises(ValueError, match="sample_weight"):  # as many rows, but of other series
+        esn.score([X, X[:99]], [y, y[:99]], sample_weight=[weights[:99], weights])
 
 
 def test_cross_val_score_runs(series):

@@ -52,6 +52,21 @@ def test_nrmse_is_rmse_in_units_of_the_target(pair, norm, size):
     assert metrics.nrmse(true, predicted, norm=norm) == pytest.approx(combined)
 
 
+@pytest.mark.parametrize("scale", [1e-162, 1e154, 1e307])
+def test_scale_of_the_target_does_not_matter(pair, scale):
+    true, predicted = (a / np.abs(pair[0]).max() for a in pair)
+    for norm in ("std", "range", "mean"):
+        scaled = metrics.nrmse(true * scale, predicted * scale, norm=norm)
+        assert scaled == pytest.approx(metrics.nrmse(true, predicted, norm=norm))
+    for threshold in (0.1, 0.5, 2.0):
+        time = metrics.valid_time(true, predicted, threshold)
+        assert metrics.valid_time(true * scale, predicted * scale, threshold) == time
+
+
+def test_error_of_a_diverged_prediction_is_infinite():
+    assert metrics.nrmse([1e-300, 2e-300], [1e300, 1e300]) == math.inf
+
+
 def test_predicting_the_mean_scores_one(pair):
     true, _ = pair
     mean = np.broadcast_to(true.mean(axis=0), true.shape)

@@ -408,6 +408,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         )
         if sample_weight is not None:
             weights, _ = check(sample_weight, container, np.float64, "sample_weight")
+            if [w.shape for w in weights] != [(len(rows), 1) for rows in targets]:
+                raise bad_argument("sample_weight", sample_weight, "one weight for each row of y")
             sample_weight = np.concatenate([w[self.warmup :, 0] for w in weights])
         return _r2(true, guess, sample_weight)
 

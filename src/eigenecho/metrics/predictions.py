@@ -74,8 +74,7 @@ def nrmse(y_true: ArrayLike, y_pred: ArrayLike, *, norm: str = "std") -> float:
     """
     check_known(norm, "norm", ("std", "range", "mean"))
     true, predicted = _check_columns("y_true", y_true, "y_pred", y_pred)
-    size = _sizes(true, norm)
-    return float(_root_mean_square((true - predicted) / size, axis=None))
+    return float(_root_mean_square(_relative_errors(true, predicted, norm), axis=None))
 
 
 def valid_time(
@@ -124,7 +123,7 @@ def valid_time(
     true = as_finite("y_true", y_true)
     predicted = as_finite("y_pred", y_pred, gaps=True)
     columns, _ = _check_columns("y_true", true, "y_pred", np.nan_to_num(predicted))
-    errors = (predicted - true).reshape(-1, columns.shape[1]) / _sizes(columns, "std")
+    errors = _relative_errors(columns, predicted.reshape(columns.shape), "std")
     with np.errstate(over="ignore"):
         is_wrong = ~(np.sqrt(np.mean(errors**2, axis=1)) <= threshold)
     is_wrong = is_wrong.reshape(len(true) if true.ndim == 3 else 1, -1)
@@ -211,8 +210,19 @@ def _standardize(a: NDArray[np.float64]) -> NDArray[np.float64]:
 def _root_mean_square(a: NDArray[np.float64], *, axis: int | None) -> NDArray[np.float64]:
     """Return √(mean a²) without overflow, even for predictions of a diverged model."""
     largest = np.max(np.abs(a), axis=axis)
-    unit = np.where(largest > 0, largest, 1.0)
+    unit = np.where((largest > 0) & (largest < np.inf), largest, 1.0)
     return np.asarray(unit * np.sqrt(np.mean((a / unit) ** 2, axis=axis)))
+
+
+def _relative_errors(
+    true: NDArray[np.float64], predicted: NDArray[np.float64], norm: str
+) -> NDArray[np.float64]:
+    """Return errors relative to the size of each column."""
+    # Scale by powers of two, so that the square of a deviation neither overflows nor underflows.
+    exponent = np.frexp(np.abs(true).max(axis=0))[1]
+    with np.errstate(over="ignore"):
+        true, predicted = np.ldexp(true, -exponent), np.ldexp(predicted, -exponent)
+        return (true - predicted) / _sizes(true, norm)
 
 
 def _sizes(true: NDArray[np.float64], norm: str) -> NDArray[np.float64]:
