@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -127,11 +129,36 @@ def test_bound_of_single_precision_holds():
     u = rng.normal(size=(1500, 2))
     y = np.roll(u[:, 0], 3) + 0.1 * rng.normal(size=1500)
     esn = ee.LinearESN(120, warmup=100, seed=0, dtype="float32").fit(u, y)
-    with pytest.raises(ValueError, match="float32 rounding errors"):
-        esn.reduce(tol=1e-6, data=(u, y))
+    with pytest.raises(ValueError, match="data"):
+        esn.reduce(tol=1e-2)
     small = esn.reduce(tol=1e-2, data=(u, y))
     error = (esn.predict(u) - small.predict(u))[100:]
     assert np.sqrt(np.mean(error**2)) <= 1.01e-2 * y.std()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("options", [{}, {"standardize": True, "output_to_readout": True}])
+@pytest.mark.parametrize("seed", range(4))
+def test_error_is_that_of_the_returned_network(seed, options, dtype):
+    u = ee.tasks.mso(3, steps=61)
+    esn = ee.LinearESN(80, spectrum="ring", lr=0.4, dtype=dtype, seed=seed, **options)
+    esn.fit(u[:-1], u[1:])
+    before = {"y_previous": np.concatenate([u[:1] * 0, u[1:-1]])} if options else {}
+    with pytest.raises(ValueError, match="tol") as failure:
+        esn.reduce(tol=1e-14, data=(u[:-1], u[1:]))
+    for tol in (1e-3, float(re.search(r"at least (\S+),", str(failure.value))[1])):
+        small = esn.reduce(tol=tol, data=(u[:-1], u[1:]))
+        runs = [one.predict(u[:-1], **before).astype(float) for one in (esn, small)]
+        if not options:
+            parts = np.split(runs[0] - runs[1], [48])
+            error = max(np.sqrt(np.mean(part**2)) for part in parts) / u[1:].std()
+            assert error == pytest.approx(small.certificate_.promise, rel=1e-6)
+        assert np.sqrt(np.mean((runs[0] - runs[1]) ** 2)) <= 1.05 * tol * u[1:].std()
+
+
+def test_statistics_without_the_warmup_cause_a_warning(esn):
+    with pytest.warns(UserWarning, match="warmup"):
+        esn.reduce(tol=1e-5)
 
 
 def test_bound_without_y_is_relative_to_the_output_of_the_network():

@@ -202,7 +202,7 @@ def test_exact_delay_without_eigenvectors_is_kept():
 
 def test_single_precision_is_kept():
     esn = fitted(1, dtype="float32")
-    small = esn.model_.reduce(tol=1e-3)
+    small = esn.model_.reduce(tol=1e-3, data=series(1))
     assert small.reservoir.dtype == small.W_out.dtype == np.float32
     u = series(1)[:-1].astype(np.float32)
     assert np.abs(small.predict(u) - esn.predict(u)).max() < 1e-2

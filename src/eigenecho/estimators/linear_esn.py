@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigenecho import storage
 from eigenecho.arrays import is_on_device, resolve_device, takes_tensors, to_host
 from eigenecho.checks import check_count, check_coverage, check_flag, check_known
-from eigenecho.errors import Words, bad_argument, place
+from eigenecho.errors import Words, bad_argument, place, warn
 from eigenecho.estimators import validation
 from eigenecho.estimators.fitted import FittedNetwork, fit_network, largest_targets
 from eigenecho.model import Forecast, Learner, LinearModel, Matrices, State, Stream
@@ -608,6 +608,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         most ``tol`` times the standard deviation of y, or the root mean square of y with
         ``fit_bias=False`` and ``standardize=False`` (see ``certificate_.size``). The training
         statistics bound the error; with ``data=(X, y)`` it is measured, and fewer modes are needed.
+        A float32 network requires ``data``.
         Networks without statistics (from a file without them, or with outputs missing in different
         rows) weight all inputs equally, as ``model_.reduce`` does.
 
@@ -633,6 +634,12 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             if hasattr(self, name):
                 setattr(esn, name, getattr(self, name))
         fitted.attach_to(esn)
+        if self.warmup and esn.certificate_.weighting == "statistics":
+            warn(
+                f"The errors do not include the effect of the warmup of {self.warmup} rows, which "
+                "is not known from the training statistics. Pass data=(X, y) to measure it.",
+                UserWarning,
+            )
         return esn
 
     def matrices(self, basis: str = "neuron") -> Matrices:

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 STEPS = 2000
 """Length of the probe series in steps."""
 
-MARGIN = 4.0
-"""Smallest ratio of ``tol`` to the rounding error of the original network."""
-
 LARGEST_LOOP = 1200
 """Maximum number of states for the closed loop of the original, which costs O(N³)."""
 
@@ -49,7 +46,7 @@ def reduce(
 
     The arguments are those of ``LinearModel.reduce``. ``evidence`` are the training statistics.
     """
-    _check(model, units, tol)
+    _check(model, units, tol, data)
     weighting = select_weighting(model, data, evidence)
     if not weighting.balanced.order:
         got, expected = Words("inputs without effect on outputs"), "inputs that affect outputs"
@@ -63,9 +60,8 @@ def reduce(
                 IllConditionedWarning,
             )
     else:
-        _check_rounding(model, weighting.space, tol)
         weighting, reduced = _smallest_order(weighting, units, tol)
-    space, dtype = weighting.space, model.reservoir.dtype
+    space = weighting.space
     small = space.with_modes(reduced)
     gain, gain_error = _gains(space, small)
     radius_before, radius_after = _loop_radii(space, small)
@@ -83,14 +79,7 @@ def reduce(
         radius_after=radius_after,
         **weighting.details(reduced),
     )
-    weights = small.reservoir.weights(lambda A: A.astype(dtype))
-    cast = replace(
-        small,
-        reservoir=Reservoir(small.reservoir.transition, *weights),
-        W_out=np.ascontiguousarray(small.W_out, dtype),
-        certificate=certificate,
-    )
-    return cast, reduced.states
+    return replace(small, certificate=certificate), reduced.states
 
 
 def check_reducible(reservoir: Reservoir, name: str) -> None:
@@ -106,9 +95,12 @@ def check_reducible(reservoir: Reservoir, name: str) -> None:
         raise bad_argument(name, got, "a radius below 1", "Train with a lower sr or lr.")
 
 
-def _check(model: LinearModel, units: Any, tol: Any) -> None:
+def _check(model: LinearModel, units: Any, tol: Any, data: Any) -> None:
     """Raise unless the model can be reduced and the target size is valid."""
     check_reducible(model.reservoir, "model")
+    if data is None and model.reservoir.dtype == np.float32:
+        expected = "(X, y), on which the rounding errors of a float32 network are measured"
+        raise bad_argument("data", None, expected, "Or fit the network with dtype='float64'.")
     if units is None and tol is None:
         remedy = "Pass tol=1e-6 or units=50."
         raise bad_argument("units, tol", (units, tol), "a value for at least one of them", remedy)
@@ -120,23 +112,6 @@ def _check(model: LinearModel, units: Any, tol: Any) -> None:
             raise bad_argument(
                 "units", units, f"at most {model.units}, the number of units of the network"
             )
-
-
-def _check_rounding(model: LinearModel, space: StateSpace, tol: float) -> None:
-    """Raise if ``tol`` is below the rounding error of a network in single precision."""
-    if model.reservoir.dtype == space.model.reservoir.dtype:
-        return
-    drive, weights = _probe_drive(space.model), space.model.W_out[-model.units :]
-    single, double = (
-        reservoir.scan(drive.astype(reservoir.dtype), reservoir.zero_state()) @ weights
-        for reservoir in (model.reservoir, space.model.reservoir)
-    )
-    scale = double.std(axis=0)
-    errors = np.sqrt(np.mean((single - double) ** 2, axis=0))
-    rounding = float(np.max(errors / np.where(scale > 0, scale, 1.0)))
-    if tol < MARGIN * rounding:
-        expected = f"at least {MARGIN * rounding:.1e}, because of float32 rounding errors"
-        raise bad_argument("tol", tol, expected, "Fit the network with dtype='float64'.")
 
 
 def select_modes(weighting: Weighting, units: int) -> TruncatedSystem:
@@ -162,14 +137,15 @@ def _smallest_order(
     """
     balanced, least = weighting.balanced, weighting.least
     most = balanced.order if units is None else min(units, balanced.order)
-    errors = [np.inf]
+    measured: dict[int, float] = {}
 
     def error(order: int) -> float:
-        if least[order] > tol:
-            return float(least[order])
+        return float(least[order]) if least[order] > tol else measure(order)
+
+    def measure(order: int) -> float:
         reduced = smaller(balanced, order)
-        errors.append(np.inf if reduced is None else weighting.error(reduced))
-        return errors[-1]
+        measured[order] = np.inf if reduced is None else weighting.error(reduced)
+        return measured[order]
 
     order = smallest(error, tol, weighting.expected[: most + 1])
     reduced = None if order is None else smaller(balanced, order)
@@ -178,8 +154,11 @@ def _smallest_order(
     if weighting.name == "rows" and balanced is not weighting.space.balanced:
         return _smallest_order(weighting.in_white_order(), units, tol)
     remedy = "Use more units or a larger tol." if units is not None else weighting.remedy
-    best = min(errors) if np.isfinite(min(errors)) else least[most]
-    expected = f"at least {best:.1e}, the error of {counted(most, 'mode')}"
+    if not measured:
+        measure(most)
+    best = min(measured, key=measured.__getitem__)
+    # The error is rounded up, so that it can be passed as tol.
+    expected = f"at least {1.05 * measured[best]:.1e}, the error of {counted(best, 'mode')}"
     raise bad_argument("tol", tol, expected, remedy)
 
 

@@ -31,10 +31,12 @@ if TYPE_CHECKING:
 class StateSpace:
     """Linear system of a model in double precision, from [u, y(t−1), impulse] to y / scale.
 
-    ``rest`` is r∞ (N,), or None without a bias. ``scale`` (D_out,) is the unit of each output.
+    ``rest`` is r∞ (N,), or None without a bias. ``scale`` (D_out,) is the unit of each output, and
+    ``dtype`` is that of the original model.
     """
 
     model: LinearModel
+    dtype: np.dtype
     system: System
     rest: Array | None
     scale: Array
@@ -51,7 +53,13 @@ class StateSpace:
         if reservoir.bias is not None:
             rest = System(reservoir.spectrum, reservoir.bias[None], C).steady[0]
             inputs.append(rest[None])
-        return cls(double, System(reservoir.spectrum, np.concatenate(inputs), C), rest, scale)
+        return cls(
+            double,
+            model.reservoir.dtype,
+            System(reservoir.spectrum, np.concatenate(inputs), C),
+            rest,
+            scale,
+        )
 
     @property
     def n_inputs(self) -> int:
@@ -72,9 +80,10 @@ class StateSpace:
         return out + readout.offset
 
     def with_modes(self, reduced: TruncatedSystem) -> LinearModel:
-        """Return a model of the smaller system with an unchanged gain of constants."""
+        """Return a model of the smaller system, with the original dtype and gain of constants."""
         model, C = self.model, reduced.system.C * self.scale
         W_in, _, W_fb = model.reservoir.weights(lambda A: A @ reduced.states)
+        W_in = W_in.astype(self.dtype)
         bias, head = None, model.W_out[: len(model.W_out) - model.units]
         if self.rest is not None:
             rest = self.rest @ reduced.states
@@ -86,7 +95,7 @@ class StateSpace:
         return replace(
             model,
             reservoir=Reservoir(Diagonal(reduced.system.spectrum), W_in, bias, W_fb),
-            W_out=np.concatenate([head, C]),
+            W_out=np.concatenate([head, C]).astype(self.dtype),
             readout_bias=model.readout_bias or self.rest is not None,
             basis=None,
             certificate=None,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho.errors import Words, bad_argument
+from eigenecho.model.predict import run
 from eigenecho.model.state_space import StateSpace
 from eigenecho.readout import EPS
 from eigenecho.reduction import BalancedSystem, TruncatedSystem, balance, error_bound, largest_gain
@@ -114,9 +115,13 @@ def _weight_rows(model: LinearModel, data: Any) -> Weighting:
 
     Errors are measured on the rows used for the reduction and on held-out rows.
     """
-    inputs, targets = _read(model, data)
+    dtype = model.reservoir.dtype
+    series, targets = _read(model, data)
+    previous: list[Any] = [None] * len(series)
+    if targets is not None and model.closed:
+        previous = [shifted(y, model.zero_state().y).astype(dtype) for y in targets]
     space = StateSpace.of(model)
-    reservoir, inputs = space.model.reservoir, [model.own_inputs(u) for u in inputs]
+    reservoir, inputs = space.model.reservoir, [model.own_inputs(u) for u in series]
     if targets is None:
         drives = [reservoir.drive(u, None) for u in inputs]
         # The first outputs after a zero state may be far larger than later ones.
@@ -128,14 +133,20 @@ def _weight_rows(model: LinearModel, data: Any) -> Weighting:
     scale = np.nanstd(np.concatenate(targets), axis=0)
     scale[scale == 0] = 1.0
     space = StateSpace.of(model, scale)
-    outputs = [space.outputs(drive) / scale for drive in drives]
+    unit = scale if model.outputs is None else scale * model.outputs.scale
+
+    def predict(network: LinearModel) -> Iterator[Array]:
+        """Yield predictions for each series in units of the targets, in the network's precision."""
+        for u, before in zip(series, previous, strict=True):
+            yield run(network, u.astype(dtype), before)[0] / unit
+
+    outputs = list(predict(model))
     cuts = [len(drive) - round(HELD_OUT * len(drive)) for drive in drives]
 
     def details(reduced: TruncatedSystem) -> dict[str, Any]:
         """Return the largest RMS error of any output on the rows in use, and on held-out rows."""
-        small = StateSpace.of(space.with_modes(reduced))
-        pairs = zip(drives, outputs, strict=True)
-        residuals = [small.outputs(drive) / scale - y for drive, y in pairs]
+        small = space.with_modes(reduced)
+        residuals = [y - z for y, z in zip(outputs, predict(small), strict=True)]
         parts = [np.split(e, [cut]) for e, cut in zip(residuals, cuts, strict=True)]
         used, held_out = map(_largest_rms, zip(*parts, strict=True))
         known = None if np.isnan(held_out) else held_out
