@@ -225,15 +225,15 @@ def test_every_option_is_in_the_command(data, monkeypatch, tmp_path):
 
 @pytest.mark.usefixtures("sketched")
 def test_thousands_are_asked_about(tmp_path):
-    days = pd.date_range("2021-01-01", periods=60).strftime("%d.%m.%Y")
+    days = pd.date_range("2021-01-01", periods=60)
     sales = [f"{900 + 7 * i % 300:,}".replace(",", ".") for i in range(60)]
     path, out = tmp_path / "sales.csv", tmp_path / "r.csv"
     pd.DataFrame({"day": days, "sales": sales}).to_csv(path, index=False, sep=";")
     words = [path, "--target", "sales", "--horizon", 5, "--out", out, "--blocks", 1]
     answer = invoke(*words)
     assert answer.exit_code == 2
-    assert "--decimal , for thousands" in re.sub(r"\s+", " ", answer.output)
-    assert invoke(*words, "--decimal", ",").exit_code == 0
+    assert "--thousands ." in re.sub(r"\s+", " ", answer.output)
+    assert invoke(*words, "--thousands", ".").exit_code == 0
     forecast = pd.read_csv(out)["forecast"]
     assert forecast.between(500, 2000).all()
 
@@ -275,7 +275,9 @@ def test_quiet_prints_nothing(data, tmp_path, monkeypatch):
     ("options", "said"),
     [
         (("--target", "walks"), "Did you mean 'walk'?"),
-        (("--target", "day"), "line 2 contains '2021-01-01'"),
+        (("--target", "day", "--time", "none"), "line 2 contains '2021-01-01'"),
+        (("--target", ""), "Invalid --target"),
+        (("--target", "walk", "--season", "9" * 20), "Invalid seasons"),
         (("--target", "walk", "--time", "walk"), "'walk' is listed twice"),
         (("--target", "sales <b>", "--time", "walk"), "not equally spaced"),
         (("--target", "walk", "--horizon", "150"), "Use --horizon 96"),
@@ -285,7 +287,7 @@ def test_quiet_prints_nothing(data, tmp_path, monkeypatch):
         (("--target", "walk", "--season", "7,x"), "such as '24,168'"),
         (("--target", "walk", "--id", "shop"), "Unknown --id='shop'"),
         (("--target", "walk,sales <b>", "--id", "day"), "--id requires a single --target"),
-        (("--target", "walk", "--id", "day"), "too few rows (1)"),
+        (("--target", "walk", "--id", "day", "--time", "none"), "too few rows (1)"),
         (("--target", "walk", "--save", "model.bin"), "ends in .safetensors"),
         (("--target", "walk", "--interval", "90"), "interval=90"),
         (("--target", "walk", "--inputs", "sales <b>"), "the table has 0"),

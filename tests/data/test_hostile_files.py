@@ -30,7 +30,7 @@ NUMBERS = [  # decimal marks and separators of thousands
 ]  # fmt: skip
 FAULTS = (
     "footer", "duplicated header", "missing header", "mixed dates", "percent", "duplicate date",
-    "two currencies", "ragged", "text", "open quote", "month names",
+    "currency", "ragged", "text", "open quote", "month names",
 )  # fmt: skip
 """What makes a file unreadable with any option; others are read with the right ones."""
 
@@ -57,24 +57,23 @@ def draw(seed):
     digits, scale = rng.choice([0, 0, 1, 2, 3, 3]), rng.choice([1, 30, 900, 5000, 2e6])
     options = {"date_format": None if form == "%Y-%m-%dT%H:%M:%SZ" else form, "decimal": decimal}
     if thousands:
-        options["thousands"] = {"\u202f": " ", "\u00a0": " ", "’": "'"}.get(thousands, thousands)
+        options["thousands"] = thousands
     step = "h" if "%H" in form or "%I" in form else rng.choice(["D", "D", "W", "MS"])
     times = pd.date_range(rng.choice(["2023-01-30", "2011-04-01"]), periods=ROWS, freq=step)
     numbers = [round(rng.uniform(-0.3, 1) * scale, digits) for _ in times]
     fault = rng.choice(FAULTS) if often(0.25) else ""
-    currency = rng.choice(["$", "€", "£"]) if often(0.15) or fault == "two currencies" else ""
 
     def number(value):
         text = f"{value:,.{digits}f}".replace(".", "\0").replace(",", thousands)
         text = text.replace("\0", decimal)
         sign, text = ("-", text[1:]) if text[0] == "-" else ("", text)
-        return sign + currency + text + "%" * (fault == "percent")
+        return sign + "$" * (fault == "currency") + text + "%" * (fault == "percent")
 
     cells = [number(value) for value in numbers]
     truth = np.array([float(f"{value:.{digits}f}") for value in numbers])
     if often(0.2):
         for i in rng.sample(range(1, ROWS - 1), 3):
-            cells[i], truth[i] = rng.choice(["NA", "n/a", "-", ".", "", "NULL", "nan"]), np.nan
+            cells[i], truth[i] = rng.choice(["NA", "n/a", "", "NULL", "nan"]), np.nan
         options["gaps"] = "fill"
     dates = list(times.strftime(form))
     if fault == "mixed dates":
@@ -82,8 +81,6 @@ def draw(seed):
     if fault == "month names":
         dates = [f"{time.day}. {['Jänner', 'Hornung', 'März'][time.month % 3]}" for time in times]
         options.pop("date_format")
-    if fault == "two currencies":
-        cells[5] = cells[5].replace(currency, "₹") if currency in cells[5] else "₹5"
     if fault == "text":
         cells[7] = "closed"
     names = ["Datum", "größe", "note"] if often(0.3) else ["date", "sales", "note"]
@@ -128,8 +125,8 @@ def draw(seed):
     text = rng.choice(["\n", "\r\n"]).join(lines) + "\n" * often(0.8)
     if code in ("cp1252", "latin-1"):  # which lack some of the characters
         text = text.replace("\u202f", "\u00a0").replace("’", "'")
-        text = text.replace("€", "£").replace("₹", "¥")
-    if code in ("cp1252", "latin-1", "utf-16-le"):
+        options["thousands"] = {"\u202f": "\u00a0", "’": "'"}.get(thousands, thousands or None)
+    if not code.startswith("utf-8"):
         options["encoding"] = code
     target = names[1]
     options |= {"sep": sep, "target": target, "time": names[0]}
@@ -166,7 +163,7 @@ def test_hostile_files_are_read_correctly_or_refused(tmp_path, seed):
     # Without options: the truth, or a message that names an option or the place.
     plain = read(path, {"target": file.options["target"]})
     if isinstance(plain, str):
-        assert HELPS.search(plain) or "columns are named" in plain, plain
+        assert HELPS.search(plain) or "are named" in plain, plain
     else:
         assert not file.fault
         check_values(file, plain)
@@ -174,7 +171,7 @@ def test_hostile_files_are_read_correctly_or_refused(tmp_path, seed):
     told = read(path, file.options)
     if file.fault:
         assert isinstance(told, str), file.fault
-        assert HELPS.search(told) or "columns are named" in told, told
+        assert HELPS.search(told) or "are named" in told, told
     else:
         assert not isinstance(told, str), told
         check_values(file, told)

@@ -33,43 +33,30 @@ def test_separators_are_detected(tmp_path, sep):
 
 def test_two_possible_separators_are_an_error(tmp_path):
     text = "date;sales, net\n" + "".join(f"2023-01-{d:02d};1,{d}\n" for d in range(10, 30))
-    with pytest.raises(ValueError, match="',' or ';'"):
+    with pytest.raises(ValueError, match="--sep"):
         loaded(tmp_path, text.encode(), "sales, net")
     series = loaded(tmp_path, text.encode(), "sales, net", sep=";", decimal=",")
     np.testing.assert_allclose(values(series, "sales, net"), [1 + d / 100 for d in range(10, 30)])
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-def test_byte_order_marks_are_no_part_of_the_header(tmp_path, encoding):
-    series = read_table(saved(tmp_path, frame(), encoding=encoding), "sales")
-    assert series.time == "date"
-
-
-def test_gzip_and_windows_files(tmp_path):
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_encodings(tmp_path, encoding):
     data = frame().rename(columns={"heat": "été"}).to_csv(index=False).replace("\n", "\r\n")
-    path = saved(tmp_path, gzip.compress(data.encode("cp1252")), "data.csv.gz")
-    np.testing.assert_array_equal(
-        values(read_table(path, "été", encoding="cp1252"), "été"), VALUES[::-1]
-    )
-    with pytest.raises(ValueError, match="--encoding cp1252"):
-        read_table(path, "sales")
+    path = saved(tmp_path, gzip.compress(data.encode(encoding)), "data.csv.gz")
+    if encoding.startswith("utf-8"):
+        assert read_table(path, "été").time == "date"
+        return
+    with pytest.raises(ValueError, match=r"--encoding.*cp1252"):
+        read_table(path, "été")
+    series = read_table(path, "été", encoding=encoding)
+    np.testing.assert_array_equal(values(series, "été"), VALUES[::-1])
 
 
 def test_lines_before_the_header_are_skipped(tmp_path):
     text = "Report\n\nof, two\n" + frame().to_csv(index=False)
-    with pytest.raises(ValueError, match=r"If line 4 is the header, use --skip-rows 3\."):
+    with pytest.raises(ValueError, match=r"Line 3 .*--skip-rows"):
         loaded(tmp_path, text.encode())
     np.testing.assert_array_equal(values(loaded(tmp_path, text.encode(), skip_rows=3)), VALUES)
-    text = "a,b,c\n" + frame().to_csv(index=False)
-    with pytest.raises(ValueError, match=r"If line 2 is the header, use --skip-rows 1\."):
-        loaded(tmp_path, text.encode())
-
-
-@pytest.mark.parametrize("header", [True, False])
-def test_separators_at_the_ends_of_lines_are_dropped(tmp_path, header):
-    head, *rows = frame().to_csv(index=False).splitlines()
-    text = "\n".join([head + "," * header, *(row + "," for row in rows)])
-    np.testing.assert_array_equal(values(loaded(tmp_path, text.encode())), VALUES)
 
 
 def test_empty_lines_are_skipped_but_are_values_of_a_single_column(tmp_path):
@@ -82,35 +69,27 @@ def test_empty_lines_are_skipped_but_are_values_of_a_single_column(tmp_path):
     )
 
 
-def test_names_may_contain_separators(tmp_path):
-    for name, quoted in (("a;b;c", "a;b;c"), ("a;b;c", '"a;b;c"'), ("a|b|c|d", "a|b|c|d")):
-        text = f"date,{quoted},sales\n" + "".join(f"2023-01-{d:02d},1;2,{d}\n" for d in range(1, 9))
-        np.testing.assert_array_equal(values(loaded(tmp_path, text.encode())), np.arange(1, 9))
-        assert name in pd.read_csv(tmp_path / "data.csv").columns
+def test_names_of_columns(tmp_path):
     data = frame().rename(columns={"heat": "heat, C"})
     assert loaded(tmp_path, data, "heat, C").targets == ("heat, C",)
     assert loaded(tmp_path, frame(), "sales, heat").targets == ("sales", "heat")
+    assert loaded(tmp_path, frame().rename(columns={"date": ""})).time == "column 1"
 
 
 @pytest.mark.parametrize(
-    ("data", "name", "words"),
+    ("data", "name"),
     [
-        (b"date,caf\xe9\n2023,1\n", "a.csv", "--encoding cp1252"),
-        (gzip.compress(b"date,sales\n" * 99, mtime=0)[:20], "a.csv.gz", "Cannot read"),
-        (b"PK\x03\x04", "a.csv", "Save the table as CSV"),
-        (b"PAR1....", "a.csv", "extension to .parquet"),
-        ("date,sales\n2023,1\n".encode("utf-16-le"), "a.csv", "--encoding utf-16-le"),
+        (gzip.compress(b"date,sales\n" * 99, mtime=0)[:20], "a.csv.gz"),
+        (b"PK\x03\x04\xff", "a.csv"),
+        (b"PAR1", "a.parquet"),
+        (None, "a.csv"),
     ],
 )
-def test_files_that_are_something_else(tmp_path, data, name, words):
-    with pytest.raises(ValueError, match=words):
-        read_table(saved(tmp_path, data, name), "sales")
-
-
-def test_files_that_are_not_there(tmp_path):
-    with pytest.raises(ValueError, match="no such file"):
-        read_table(tmp_path / "sale.csv", "sales")
-    with pytest.raises(ValueError, match="a folder"):
+def test_files_that_are_something_else(tmp_path, data, name):
+    path = tmp_path / name if data is None else saved(tmp_path, data, name)
+    with pytest.raises(ValueError, match=r"Cannot read .*a\."):
+        read_table(path, "sales")
+    with pytest.raises(ValueError, match="Cannot read"):
         read_table(tmp_path, "sales")
 
 
@@ -124,62 +103,58 @@ def written(sep, dates, cells):
 
 
 ISO = [f"2023-01-{day:02d}" for day in range(1, 6)]
-DOTTED = [f"{day:02d}.01.2023" for day in range(1, 6)]
 
 
 @pytest.mark.parametrize("sep", [",", ";", "\t"])
-@pytest.mark.parametrize("dates", [ISO, DOTTED])
 @pytest.mark.parametrize(
     "cells", [["987", "1.061", "1.102", "", "1.250"], ["1.061", "2.102", "-13.250", "+999.125"]]
 )
-def test_points_that_may_separate_thousands_are_refused(tmp_path, sep, dates, cells):
-    with pytest.raises(
-        ValueError, match=r"'sales' is ambiguous.* line \d contains '1\.061'"
-    ) as error:
-        loaded(tmp_path, written(sep, dates, cells))
-    assert "--decimal . for decimal points, or --decimal , for thousands" in str(error.value)
+def test_points_that_may_separate_thousands_are_refused(tmp_path, sep, cells):
+    with pytest.raises(ValueError, match=r"'sales' is ambiguous.*--decimal \. or --thousands \."):
+        loaded(tmp_path, written(sep, ISO, cells))
 
 
 @pytest.mark.parametrize(
     ("options", "cells"),
     [
-        ({"decimal": ","}, ["987", "1.061", "-1.102.500", "999,5", "+1.250,25"]),
-        ({"decimal": "."}, ["987", "1,061", "-1,102,500", "999.5", "+1,250.25"]),
+        ({"decimal": ",", "thousands": "."}, ["987", "1.061", "-1.102.500", "999,5", "+1.250,25"]),
         ({"thousands": "."}, ["987", "1.061", "-1.102.500", "999,5", "1250,25"]),
-        ({"thousands": ","}, ["987", "1,061", "-1,102,500", "999.5", "1250.25"]),
-        ({"thousands": " "}, ["987", "1 061", "-1\u202f102\u00a0500", "999.5", "1 250.25"]),
-        ({"thousands": "'"}, ["987", "1'061", "-1’102’500", "999.5", "1250.25"]),
+        ({"thousands": ","}, ["987", "1,061", "-1,102,500", "999.5", "+1,250.25"]),
+        (
+            {"thousands": "\u202f"},
+            ["987", "1\u202f061", "-1\u202f102\u202f500", "999.5", "1250.25"],
+        ),
+        ({"thousands": "'"}, ["987", "1'061", "-1'102'500", "999.5", "1250.25"]),
         ({"thousands": " ", "decimal": ","}, ["987", "1 061", "-1 102 500", "999,5", "1 250,25"]),
-        ({"decimal": "."}, ["987", "$1,061", "-$1,102,500", "$ 999.5", "1250.25$"]),
-        ({"decimal": ","}, ["987 €", "1.061 €", "−1.102.500 €", "999,5 €", "1.250,25€"]),
     ],
 )
-@pytest.mark.parametrize("dates", [ISO, DOTTED])
-def test_thousands_and_currencies(tmp_path, options, cells, dates):
-    series = loaded(tmp_path, written(";", dates, cells), **options)
+def test_thousands(tmp_path, options, cells):
+    series = loaded(tmp_path, written(";", ISO, cells), **options)
     np.testing.assert_array_equal(values(series), [987, 1061, -1102500, 999.5, 1250.25])
+    if "," in "".join(cells) or "'" in "".join(cells):
+        with pytest.raises(ValueError, match="--thousands"):
+            loaded(tmp_path, written(";", ISO, cells))
 
 
 @pytest.mark.parametrize(
     "cell", ["0.123", "1.5", "1234.567", "1.0615", ".125", "1.125e1", "7.", "1234"]
 )
 def test_one_clear_number_is_enough(tmp_path, cell):
-    series = loaded(tmp_path, written(";", DOTTED, ["1.061", cell, "2.062", "3.063", "4.064"]))
+    series = loaded(tmp_path, written(";", ISO, ["1.061", cell, "2.062", "3.063", "4.064"]))
     np.testing.assert_array_equal(values(series), [1.061, float(cell), 2.062, 3.063, 4.064])
 
 
 @pytest.mark.parametrize(
-    "cell", ["0.123", "12.34", "1.06", "1234.567", "1.061.50", "01.061", "5 %", "€5$", "(5)", "5-"]
+    "cell",
+    ["0.123", "12.34", "1234.567", "1.061.50", "01.061", "5 %", "€5", "(5)", "5-", "-", "?", "inf"],
 )
 def test_cells_that_are_no_numbers(tmp_path, cell):
     data = written(";", ISO, ["1.061", cell, "2.062", "3.063", "4.064"])
     with pytest.raises(ValueError, match="cells that are not numbers: line 3 contains"):
-        loaded(tmp_path, data, decimal=",")
+        loaded(tmp_path, data, decimal=",", thousands=".")
 
 
-@pytest.mark.parametrize(
-    "mark", ["NA", "n/a", "-", ".", "NULL", "NaN", "?", "None", "", "n.a.", "—", r"\N"]
-)
+@pytest.mark.parametrize("mark", ["NA", "n/a", "NULL", "NaN", "None", ""])
 def test_marks_of_missing_values(tmp_path, mark):
     series = loaded(tmp_path, written(";", ISO, ["1", mark, "2", "3.5", "4"]), gaps="fill")
     np.testing.assert_array_equal(values(series), [1, np.nan, 2, 3.5, 4])
@@ -193,46 +168,35 @@ LINES = "date,sales\n" + "".join(f"2023-01-{d:02d},{d}.5\n" for d in range(1, 31
     [
         ("", {}, ["contains no data"]),
         ("date,sales\n", {}, ["contains no data"]),
-        ("1,2\n3,4\n", {}, ["no header", "--skip-rows"]),
-        ("2023-01-01,a\n2023-01-02,b\n", {}, ["no header"]),
-        (LINES.replace("7.5", "shut", 1), {}, ["line 8 contains 'shut'", "--gaps fill"]),
-        (LINES.replace("7.5", "inf", 1), {}, ["line 8 contains 'inf'"]),
-        (LINES.replace("7.5", '"7,5"', 1), {}, ["'7,5'", "Correct these cells"]),
-        (
-            "date;sales\n2023-01-01;7,500\n2023-01-02;8\n", {},
-            ["--decimal . reads 7,500 as 7500; --decimal , reads 7,500 as 7.5."],
-        ),
-        (LINES, {"decimal": ","}, ["'1.5'", "--decimal . reads 1.5 as 1.5"]),
+        ("1,2\n3,4\n", {}, ["--target='sales'", "--skip-rows"]),
+        (LINES, {"target": ""}, ["--target"]),
+        (LINES.replace("7.5", "shut", 1), {}, ["line 8 contains 'shut'"]),
+        (LINES.replace("7.5", '"7,5"', 1), {}, ["'7,5'", "--decimal or --thousands"]),
+        (LINES, {"decimal": ","}, ["'1.5'", "--decimal"]),
         (LINES, {"decimal": "x"}, ["--decimal 'x'", "expected"]),
         (LINES, {"thousands": "x"}, ["--thousands 'x'", "expected"]),
-        (LINES, {"thousands": ".", "decimal": "."}, ["other than the decimal mark"]),
+        (LINES, {"thousands": ".", "decimal": "."}, ["--thousands '.'"]),
         (LINES, {"sep": "::"}, ["--sep", "one character"]),
-        (LINES, {"encoding": "latin-99"}, ["--encoding 'latin-99'"]),
+        (LINES, {"encoding": "latin-99"}, ["latin-99", "--encoding"]),
         (LINES, {"gaps": "fil"}, ["Did you mean 'fill'?"]),
-        (LINES.replace("7.5", "7,5", 1), {}, ["Line 8 of", "has 3 cells", "decimal commas"]),
+        (LINES.replace("7.5", "7,5", 1), {}, ["Line 8 of", "has 3 cells", "--sep"]),
         (LINES.replace("7.5", "", 1), {}, ["empty in line 8 (2023-01-07)", "--gaps fill"]),
-        (LINES.replace("date,sales", "sales,sales"), {}, ["2 columns are named"]),
+        (LINES.replace("date,sales", "sales,sales"), {}, ["named 'sales'"]),
         (LINES.replace("sales", "sale"), {}, ["Unknown --target='sales'", "Did you mean 'sale'?"]),
         (LINES.replace("2023-01-07", "soon"), {}, ["line 8 contains 'soon'", "--time"]),
         (LINES.replace("2023-01-07", ""), {}, ["'date' is empty in line 8"]),
         (LINES + "2023-01-07,1\n", {}, ["line 8 (2023-01-07); line 32 (2023-01-07)", "--id"]),
         (LINES + "Total,465\n", {}, ["line 32 contains 'Total'"]),
-        (LINES + "Total,465\n", {"time": "none"}, ["(line 32) is a summary"]),
-        (LINES.replace("sales", "sales,").replace(".5", ",5"), {}, ["not name every", "--sep"]),
         (
             LINES.replace("2023-01-07,7.5\n2023-01-08,8.5\n", ""), {},
             ["line 7 (2023-01-06); line 8 (2023-01-09)", "--gaps fill"],
         ),
         (LINES.replace("2023-01-07", "2023-01-07 01:23"), {}, ["not equally spaced", "line 8"]),
         (
-            LINES.replace("\n", ",says\n", 1).replace(".5\n", '.5,"a\nb"\n').replace("7.5", "x"),
-            {}, ["line 14 contains 'x'"],
-        ),
-        (
             LINES.replace("date", '"da\nte"').replace("7.5", "7,5", 1), {},
             ["Line 9 of", "has 3 cells"],
         ),
-        (LINES.replace("7.5", '"7.5', 1), {}, ["from line 8"]),
+        (LINES.replace("7.5", '"7.5', 1), {}, ["Cannot read"]),
         ("date,sales\n" + "2023-01-01,5\n2023-01-02,5\n2023-01-03,5\n", {}, ["constant"]),
         ("date,sales\n2023-01-01,\n2023-01-02,\n2023-01-03,\n", {}, ["no numbers"]),
         (
@@ -248,26 +212,6 @@ def test_errors_name_the_place_and_the_option(tmp_path, text, options, words):
         loaded(tmp_path, text.encode(), **options)
     for part in words:
         assert part in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("cells", "values"),
-    [
-        (["7,5", "8"], [7.5, 8.0]),
-        (["7 500", "8"], [7500.0, 8.0]),
-        (["1.234,5", "1.234"], [1234.5, 1234.0]),
-        (["1,234.5", "12"], [1234.5, 12.0]),
-        (["12'345", "1,5"], [12345.0, 1.5]),
-        (["1,234", "12"], None),
-    ],
-)
-def test_number_formats_are_detected_only_if_there_is_one_reading(tmp_path, cells, values):
-    text = "date;sales\n" + "".join(f"2023-01-0{i + 1};{cell}\n" for i, cell in enumerate(cells))
-    if values is None:
-        with pytest.raises(ValueError, match="cells that are not numbers"):
-            loaded(tmp_path, text.encode())
-    else:
-        assert loaded(tmp_path, text.encode()).y["sales"].tolist() == values
 
 
 # Parquet ----------------------------------------------------------------------------------------
@@ -343,37 +287,29 @@ def test_the_same_day_of_every_month(tmp_path):
 @pytest.mark.parametrize(
     "form",
     [
-        "%d/%m/%Y", "%m/%d/%Y", "%Y-%m-%d", "%Y%m%d", "%d %b %Y", "%d.%m.%Y", "%Y/%m/%d",
-        "%d %b %y", "%b %d, %Y %I:%M %p", "%Y/%m/%d %H:%M", "%d-%b-%Y", "%B %d, %Y", "%d-%m-%Y",
-        "%d.%m.%Y %H:%M", "%m/%d/%y",
+        "%d/%m/%Y", "%m/%d/%Y", "%Y%m%d", "%d %b %Y", "%d.%m.%y", "%y%m%d", "%b %d, %Y %I:%M %p",
+        "%a %d.%m.%Y", "%Y-%m-%d CET", "%H:%M %d.%m.%Y", "%Y%j",
     ],
 )  # fmt: skip
-def test_formats_of_dates_are_detected(tmp_path, form):
-    data = frame().assign(date=DAYS.strftime(form))
-    assert loaded(tmp_path, data).y.index.equals(pd.DatetimeIndex(DAYS, name="date"))
-
-
-@pytest.mark.parametrize("form", ["%d.%m.%y", "%d/%m/%y", "%y-%m-%d", "%m|%d|%Y"])
-def test_formats_of_dates_that_must_be_given(tmp_path, form):
-    data = frame().assign(date=DAYS.strftime(form))
-    with pytest.raises(ValueError, match="--date-format"):
-        loaded(tmp_path, data)
-    assert list(loaded(tmp_path, data, date_format=form).y.index) == list(DAYS)
-
-
-def test_day_first_or_month_first_is_never_guessed(tmp_path):
-    months = pd.date_range("2020-01-01", periods=12, freq="MS")  # either reading is a date
-    data = frame().iloc[:12].assign(date=months.strftime("%d/%m/%Y"))
-    with pytest.raises(ValueError, match="Use --date-format %d/%m/%Y or --date-format %m/%d/%Y"):
-        loaded(tmp_path, data)
-    assert list(loaded(tmp_path, data, date_format="%d/%m/%Y").y.index) == list(months)
-    dotted = data.assign(date=months.strftime("%d.%m.%Y"))  # the day is always first
-    assert list(loaded(tmp_path, dotted).y.index) == list(months)
+def test_formats_of_dates_must_be_given(tmp_path, form):
+    """Otherwise the series of a long table would be joined, and shuffled rows not be sorted."""
+    data = frame().assign(date=DAYS.strftime(form)).sample(frac=1, random_state=0)
+    for options in ({}, {"gaps": "ignore"}, {"time": "date"}):
+        with pytest.raises(ValueError, match=r"'date'.*--date-format"):
+            loaded(tmp_path, data, **options)
+    series = loaded(tmp_path, data, date_format=form)
+    assert list(series.y.index) == list(DAYS)
+    np.testing.assert_array_equal(values(series), VALUES)
 
 
 def test_months_and_quarters(tmp_path):
     months = pd.date_range("2020-01-01", periods=40, freq="MS")
-    for form in ("%Y-%m", "%b %Y", "%m/%Y", "%m.%Y"):
+    compact = frame().assign(date=months.strftime("%Y%m"))
+    for options in ({"time": "date"}, {"time": "date", "gaps": "ignore"}):
+        with pytest.raises(ValueError, match=r"--date-format.*%Y%m"):
+            loaded(tmp_path, compact.iloc[:12], **options)
+    assert list(loaded(tmp_path, compact, date_format="%Y%m").y.index) == list(months)
+    for form in ("%Y-%m", "%Y-%m-%d", "%Y/%m/%d"):
         data = frame().assign(date=months.strftime(form))
         assert list(loaded(tmp_path, data).y.index) == list(months)
     quarters = pd.date_range("2010-01-01", periods=40, freq="QS")
@@ -381,31 +317,31 @@ def test_months_and_quarters(tmp_path):
     assert list(loaded(tmp_path, data).y.index) == list(quarters)
 
 
-def test_dates_come_before_numbers_that_are_called_a_time(tmp_path):
+def test_the_only_column_of_dates_has_the_times(tmp_path):
     data = frame()
     data.insert(0, "year", DAYS.year)
     assert loaded(tmp_path, data).time == "date"
-    data["year"] = np.arange(40)
-    data.insert(0, "made", "2024-01-01")  # dates as well, and all the same
-    data["seen"] = ["2024-01-01"] * 39 + ["never"]
-    assert loaded(tmp_path, data).time == "date"
+    data.insert(0, "made", "2024-01-01")
+    with pytest.raises(ValueError, match=r"'made' and 'date'.*--time"):
+        loaded(tmp_path, data)
+    assert loaded(tmp_path, data, time="date").time == "date"
 
 
 def test_numbers_as_times(tmp_path):
     years = pd.DataFrame({"Year": np.arange(1900, 1940), "sales": VALUES})
-    assert list(loaded(tmp_path, years).y.index) == list(range(1900, 1940))
+    with pytest.raises(ValueError, match=r"'Year'.*--time"):
+        loaded(tmp_path, years)
+    assert list(loaded(tmp_path, years, time="Year").y.index) == list(range(1900, 1940))
     order = np.random.default_rng(0).permutation(40)
-    np.testing.assert_array_equal(values(loaded(tmp_path, years.iloc[order])), VALUES)
+    np.testing.assert_array_equal(values(loaded(tmp_path, years.iloc[order], time="Year")), VALUES)
     quarters = loaded(tmp_path, frame().assign(k=np.arange(40) / 4), time="k")
     assert quarters.y.index[-1] == 9.75
     repeated = pd.DataFrame({"index": np.repeat(np.arange(20), 2), "sales": VALUES})
     assert loaded(tmp_path, repeated, time="none").time == "row"
-    with pytest.raises(ValueError, match=r"times in 'index': .*--id"):
-        loaded(tmp_path, repeated)
     with pytest.raises(ValueError, match="the same time more than once"):
         loaded(tmp_path, repeated, time="index")
-    with pytest.raises(ValueError, match="not equally spaced"):
-        loaded(tmp_path, pd.DataFrame({"t": np.arange(40) ** 1.5, "sales": VALUES}))
+    with pytest.raises(ValueError, match=r"not equally spaced.*--date-format"):
+        loaded(tmp_path, pd.DataFrame({"t": np.arange(40) ** 1.5, "sales": VALUES}), time="t")
 
 
 def test_tables_without_times(tmp_path):
@@ -415,51 +351,17 @@ def test_tables_without_times(tmp_path):
     np.testing.assert_array_equal(values(series), VALUES[::-1])
     named = loaded(tmp_path, frame().rename(columns={"date": "none"}), time="none")
     assert list(named.y.index) == list(DAYS)
-    assert loaded(tmp_path, frame()[["sales", "heat"]]).notes == [
-        "no time column: each row is one step"
-    ]
-    data = frame().assign(date=[f"{i}. Tag" for i in range(40)])
-    with pytest.raises(ValueError, match=r"'date': line 2 contains '0. Tag'.*--time"):
-        loaded(tmp_path, data)
-    assert loaded(tmp_path, data, time="none").time == "row"
-
-
-@pytest.mark.parametrize(
-    "form",
-    [
-        "%d. %m. %Y",
-        "%a %d.%m.%Y",
-        "%H:%M %d.%m.%Y",
-        "%Y-%m-%d CET",
-        "%y%m%d",
-        "%Y%j",
-        "%s",
-        "%b-%y",
-    ],
-)
-def test_times_of_unknown_formats_are_not_ignored(tmp_path, form):
-    """Otherwise the series of a long table would be joined, and shuffled rows not be sorted."""
-    shuffled = pd.DataFrame({"x": DAYS.strftime(form), "sales": VALUES}).sample(frac=1)
-    joined = pd.concat([shuffled.assign(shop="a"), shuffled.assign(shop="b")])
-    for data, options in ((shuffled, {}), (joined, {}), (joined, {"id": "shop"})):
-        with pytest.raises(ValueError, match=r"'x'.*--date-format.*--time none"):
-            loaded(tmp_path, data, **options)
-
-
-@pytest.mark.parametrize("form", ["%G-W%V", "%GW%V", "%G-W%V-%u"])
-def test_iso_weeks(tmp_path, form):
-    weeks = pd.date_range("2020-10-05", periods=40, freq="W-MON")  # 2020 has 53 weeks
-    data = pd.DataFrame({"week": weeks.strftime(form), "sales": VALUES})
-    assert list(loaded(tmp_path, data).y.index) == list(weeks)
+    assert loaded(tmp_path, frame()[["sales"]]).notes == ["no time column: each row is one step"]
+    with pytest.raises(ValueError, match=r"'heat'.*--time none"):
+        loaded(tmp_path, frame()[["sales", "heat"]])
 
 
 @pytest.mark.parametrize("cells", [("08:00", "09:00"), ("8:00 am", "9:00 am"), ("5 Jan", "6 Jan")])
 def test_times_without_a_year_are_no_dates(tmp_path, cells):
     data = pd.DataFrame({"time": np.resize(cells, 40), "sales": VALUES})
-    with pytest.raises(ValueError, match="--time none"):
-        loaded(tmp_path, data)
-    with pytest.raises(ValueError, match="not dates"):
-        loaded(tmp_path, data, time="time")
+    for options in ({}, {"time": "time"}):
+        with pytest.raises(ValueError, match="--time none"):
+            loaded(tmp_path, data, **options)
 
 
 def test_days_of_a_place_are_days_over_the_change_of_summer_time(tmp_path, monkeypatch):
@@ -486,17 +388,6 @@ def test_rows_are_sorted_by_time(tmp_path):
         series = loaded(tmp_path, data)
         np.testing.assert_array_equal(values(series), VALUES)
         assert series.notes == ["rows were sorted by 'date'"]
-
-
-def test_one_bad_date_of_many_is_found_quickly(tmp_path, monkeypatch):
-    hours = pd.date_range("1990-01-01", periods=20_000, freq="h").strftime("%d/%m/%Y %H:%M")
-    data = pd.DataFrame({"when": hours, "sales": np.arange(20_000)})
-    data.loc[7_000, "when"] = "soon"
-    calls, real = [], pd.to_datetime
-    monkeypatch.setattr(pd, "to_datetime", lambda *a, **k: calls.append(1) or real(*a, **k))
-    with pytest.raises(ValueError, match="line 7002 contains 'soon'"):
-        loaded(tmp_path, data, time="when")
-    assert len(calls) < 300  # of a few cells each
 
 
 # Gaps and columns beside the target -------------------------------------------------------------
@@ -644,4 +535,6 @@ def test_errors_in_one_series_name_it(tmp_path, change, words):
 def test_series_without_any_number_are_left_out(tmp_path):
     data = long_frame()
     data.loc[data["shop"] == "a", "sales"] = np.nan
-    assert list(loaded(tmp_path, data, id="shop").times) == ["b"]
+    series = loaded(tmp_path, data, id="shop")
+    assert list(series.times) == ["b"]
+    assert series.notes == ["series without values are left out: 'a'"]

@@ -11,18 +11,19 @@ import numpy as np
 
 from eigenecho.checks import check_known
 from eigenecho.data.clock import find_step, positions
-from eigenecho.data.parse_cells import check_filled, find_times, listed, read_numbers, read_times
+from eigenecho.data.parse_cells import (
+    NO_TIME,
+    check_filled,
+    find_time,
+    listed,
+    read_numbers,
+    read_times,
+)
 from eigenecho.data.read import in_series
 from eigenecho.data.read_file import FileFormat, read_file
 from eigenecho.errors import counted, unknown_name
 
 GAPS = ("error", "fill", "ignore")
-NO_TIME = "none"
-"""Value of ``time`` for tables without a time column, in which each row is one step."""
-
-TOTAL = r"\s*(grand total|totals?|sum|average|mean|summe|gesamt|mittelwert)\b.*"
-"""Regular expression of cells that mark the last row as a summary of the other rows."""
-
 LAST = 20_000
 """Default maximum number of rows per series, which is about two years of hourly data."""
 
@@ -86,8 +87,8 @@ def read_table(
     target, inputs, past : str
         Column names, separated by commas.
     id, time : str, optional
-        Column names. By default, there is no id column, and the time column is detected. Use "none"
-        if there is no time column.
+        Column names. By default, there is no id column, and the time column is the only column of
+        dates. Use "none" if there is no time column.
     gaps : {"error", "fill", "ignore"}
         How to handle missing rows and cells: raise an error, treat them as missing values, or
         treat the rows as consecutive steps.
@@ -104,14 +105,12 @@ def read_table(
     targets = _choose(frame, target, "--target")
     known, observed = _choose(frame, inputs, "--inputs"), _choose(frame, past, "--past")
     used, notes = [*targets, *known, *observed, *_choose(frame, id, "--id")], []
-    if not time:
-        time = find_times(frame, used, id or None, file) or NO_TIME
+    if not targets:
+        raise ValueError("Invalid --target: expected the name of a column.")
+    time = time or find_time(frame, used, file)
     if time == NO_TIME and time not in frame.columns:
         time = ""
         notes.append("no time column: each row is one step")
-        if frame.iloc[-1].astype(str).str.fullmatch(TOTAL, case=False).any():
-            row = f"{frame.index.name} {frame.index[-1]}"
-            raise ValueError(f"The last row ({row}) is a summary of the other rows. Remove it.")
     twice = [name for name, n in Counter([*used, *_choose(frame, time, "--time")]).items() if n > 1]
     if twice or (id and len(targets) > 1):
         problem = f"{twice[0]!r} is listed twice" if twice else "--id requires a single --target"
@@ -158,11 +157,15 @@ def _select(
     """Return a mask of the last ``last`` rows with targets, and one that includes future rows."""
     ids, observed = keys["id"], rows[list(targets)].notna().any(axis=1)
     started = observed.groupby(ids).cummax()
+    empty = sorted(set(ids[~started]) - set(ids[started]))
     is_past = started & observed[::-1].groupby(ids).cummax()[::-1]
     recent = is_past[::-1].groupby(ids).cumsum()[::-1] <= last
     if rows.loc[is_past & recent, list(targets)].nunique().max() < 2:
         raise ValueError(f"Column {targets[0]!r} is constant, or contains no numbers.")
     late, cut = (started & ~is_past).sum(), (started & ~recent).sum()
+    if empty:
+        names = listed(map(repr, empty), len(empty))
+        notes.append(f"series without values are left out: {names}")
     notes += [f"the forecast starts before {counted(late, 'row')} without a target"] * bool(late)
     notes += [f"only the last {last} rows are used (change this with --last)"] * bool(cut)
     return is_past & recent, started & recent
@@ -173,14 +176,8 @@ def _choose(frame: Any, text: str, option: str) -> tuple[str, ...]:
     # A name may contain a comma itself.
     names = [text] if text in frame.columns else [name.strip() for name in text.split(",")]
     for name in filter(None, names):
-        count = list(frame.columns).count(name)
-        if count > 1:
-            raise ValueError(f"Invalid {option}: {count} columns are named {name!r}. Rename them.")
-        if not count:
-            lines = frame.index[(frame == name).any(axis=1)]
-            hint = "Use --skip-rows if the header is not the first line."
-            if len(lines):
-                hint = f"If line {lines[0]} is the header, use --skip-rows {lines[0] - 1}."
+        if name not in frame.columns:
+            hint = "Use --skip-rows if the header is not the first line, or --sep."
             raise ValueError(f"{unknown_name(option, name, list(frame.columns))} {hint}")
     return tuple(filter(None, names))
 
@@ -219,8 +216,9 @@ def _check_times(name: str, keys: Any, gaps: str) -> bool:
             row = keys.index.get_loc(steps.idxmax())
             raise ValueError(
                 f"The times in column {name!r} are not equally spaced: "
-                f"{_lines(keys.iloc[row - 1 : row + 1])}. Use --gaps fill if rows are missing, or "
-                "--gaps ignore to treat the rows as consecutive steps."
+                f"{_lines(keys.iloc[row - 1 : row + 1])}. Use --gaps fill if rows are missing, "
+                "--gaps ignore to treat the rows as consecutive steps, or --date-format if they "
+                "are dates in another format."
             )
         return False
     return True
