@@ -580,7 +580,7 @@ def test_error_of_irregular_dates_suggests_resampling():
         made().fit(pd.Series(NOISE, odd))
 
 
-@pytest.mark.parametrize("seasons", ["weekly", "7", ["7"], [7, "year"], 0])
+@pytest.mark.parametrize("seasons", ["weekly", "7", ["7"], [7, "year"], 0, 1.5, 10**20])
 def test_error_of_seasons_explains_their_unit(seasons):
     with pytest.raises(ValueError, match=r"seasons.*A week has 7 daily rows.*Use None to detect"):
         made(seasons=seasons).fit(NOISE)

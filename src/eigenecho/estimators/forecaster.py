@@ -525,8 +525,8 @@ class Forecaster(BaseEstimator):
     def _periods(self) -> tuple[float, ...]:
         seasons = () if self.seasons is None else np.atleast_1d(self.seasons).tolist()
         for season in seasons:
-            if not is_finite_number(season) or season < 1:
-                expected = "periods of at least 1 row, or None"
+            if not is_finite_number(season) or not (season == 1 or 2 <= season <= 1e9):
+                expected = "periods of 2 to 1e9 rows, 1 for none, or None"
                 remedy = f"{IN_ROWS}. Use None to detect the periods."
                 raise bad_argument("seasons", self.seasons, expected, remedy)
         return tuple(sorted(set(map(float, seasons))))
