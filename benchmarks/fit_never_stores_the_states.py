@@ -104,7 +104,7 @@ def difference_from_textbook(esn, u, y) -> float:
     rows = min(len(u), 4 * esn.units)
     u, y = u[:rows], y[:rows]
     predicted = esn.fit(u, y).predict(u)
-    X = np.hstack([np.ones((rows, 1)), esn.states(u)])[esn.warmup :]
+    X = np.hstack([np.ones((rows, 1)), esn.states(u, basis="neuron")])[esn.warmup :]
     penalty = np.sqrt(esn.ridge) * np.eye(X.shape[1])
     stacked = np.vstack([y[esn.warmup :], np.zeros((len(penalty), 1))])
     w = np.linalg.lstsq(np.vstack([X, penalty]), stacked, rcond=None)[0]

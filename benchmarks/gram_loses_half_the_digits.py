@@ -39,7 +39,7 @@ def describe_system(esn: ee.LinearESN) -> str:
 
 def textbook(esn: ee.LinearESN, u: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Return the predictions of ridge regression on stored neuron states."""
-    X = np.hstack([np.ones((len(u), 1)), esn.states(u)])
+    X = np.hstack([np.ones((len(u), 1)), esn.states(u, basis="neuron")])
     rows = np.vstack([X[esn.warmup :], np.sqrt(esn.ridge) * np.eye(X.shape[1])])
     targets = np.vstack([y[esn.warmup :], np.zeros((X.shape[1], 1))])
     return X @ np.linalg.lstsq(rows, targets, rcond=None)[0]

@@ -153,7 +153,7 @@ def test_bases_agree_for_every_spectrum(spectrum, lr):
     eigen = ee.LinearESN(60, **parameters).fit(X[:-1], X[1:])
     neuron = ee.LinearESN(60, **parameters, basis="neuron").fit(X[:-1], X[1:])
     assert_close(eigen.predict(X), neuron.predict(X))
-    np.testing.assert_allclose(eigen.states(X), neuron.transform(X), atol=1e-9)
+    np.testing.assert_allclose(eigen.states(X, basis="neuron"), neuron.transform(X), atol=1e-9)
     np.testing.assert_allclose(eigen.effective_radius_, neuron.effective_radius_, rtol=1e-9)
 
 

@@ -397,7 +397,7 @@ def test_empty_series(name):
         lambda: fitted.partial_fit(x, y),
         lambda: fitted.predict(x),
         lambda: fitted.transform(x),
-        lambda: fitted.states(x),
+        lambda: fitted.states(x, basis="neuron"),
         lambda: fitted.score(x, y),
         lambda: DiagonalReservoir(10).fit(x),
         lambda: reservoir.transform(x),
@@ -797,7 +797,7 @@ def test_callable_that_returns_something_else():
 
 def test_neuron_basis_may_be_unknown():
     esn = network(penalty="identity").fit(X, Y)
-    for call in (lambda: esn.states(X), esn.matrices):
+    for call in (lambda: esn.states(X, basis="neuron"), esn.matrices):
         with pytest.raises(ValueError, match=r"neuron basis is unknown.*penalty='neuron'"):
             call()
 

@@ -455,9 +455,9 @@ def test_set_output_pandas(kind, frame):
 
 def test_states_ignore_set_output(frame):
     esn = LinearESN(15, seed=0).fit(frame, frame["load"])
-    plain = esn.states(frame)
+    plain = esn.states(frame, basis="neuron")
     np.testing.assert_array_equal(
-        np.asarray(esn.set_output(transform="pandas").states(frame)), plain
+        np.asarray(esn.set_output(transform="pandas").states(frame, basis="neuron")), plain
     )
 
 
@@ -489,6 +489,20 @@ def test_predict_returns_the_shapes_of_fit(flat):
     assert [a.shape for a in answer] == [(40, *tail), (5, *tail)]
     np.testing.assert_array_equal(answer[1], esn.predict(X)[1, :5])
     assert esn.coef_.shape == ((10,) if flat else (2, 10))
+
+
+@pytest.mark.parametrize("flat", [True, False])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"standardize": True}, {"fit_bias": False}, {"basis": "neuron"}, {"spectrum": "matrix"}],
+)
+def test_predictions_are_products_of_states_and_coefficients(options, flat):
+    u = 100 + 10 * np.random.default_rng(0).normal(size=(200, 2))
+    y = 1e-160 * u[:, 0] if flat else u**2
+    esn = LinearESN(30, ridge=1e-6, seed=0, **options).fit(u, y)
+    expected, actual = esn.predict(u), esn.intercept_ + esn.states(u) @ esn.coef_.T
+    np.testing.assert_allclose(actual, expected, rtol=1e-9)
+    np.testing.assert_array_equal(esn.states(u), esn.transform(u))
 
 
 @pytest.mark.parametrize("kind", BOTH)

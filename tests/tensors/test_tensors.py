@@ -31,7 +31,7 @@ def test_cpu_tensors_give_the_same_results_as_arrays(series, fitted):
     for of_tensor, of_array in [
         (fitted.predict(X), arrays.predict(series)),
         (fitted.transform(X), arrays.transform(series)),
-        (fitted.states(X), arrays.states(series)),
+        (fitted.states(X, "neuron"), arrays.states(series, "neuron")),
         (fitted.forecast(20), arrays.forecast(20)),
         (fitted.forecast(20, context=X), arrays.forecast(20, context=series)),
     ]:

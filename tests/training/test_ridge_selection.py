@@ -33,7 +33,7 @@ def network(ridge="auto", **options):
 def densities(esn, X, Y, ridges):
     """Return log densities of the targets in the neuron basis, from dense covariances."""
     Y = np.asarray(Y)
-    r = esn.states(X) if esn.penalty == "neuron" else esn.transform(X)
+    r = esn.states(X, basis="neuron") if esn.penalty == "neuron" else esn.transform(X)
     rows = [r]
     if esn.output_to_readout:
         rows.insert(0, np.concatenate([np.zeros((1, 2)), Y[:-1]]))

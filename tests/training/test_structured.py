@@ -155,7 +155,7 @@ def test_refined_solution_equals_qr_or_reports_failure(kind, sr, relative):
     X, y = u[:-1], u[1:] + (0.01 * rng.normal(size=(4000, 1)) if kind != "sines" else 0)
     params = {"units": 100, "sr": sr, "warmup": 200, "seed": 2}
     probe = ee.LinearESN(**params, ridge=1.0).fit(X, y)
-    mean_diagonal = np.mean(np.sum(probe.states(X)[200:] ** 2, axis=0))
+    mean_diagonal = np.mean(np.sum(probe.states(X, basis="neuron")[200:] ** 2, axis=0))
     ridge = relative * mean_diagonal
     exact = ee.LinearESN(**params, ridge=ridge, solver="qr").fit(X, y)
     actual = ee.LinearESN(**params, ridge=ridge, solver="structured").fit(X, y)

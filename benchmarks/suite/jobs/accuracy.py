@@ -66,7 +66,7 @@ def mean_diagonal(N: int, sr: float, u: np.ndarray, y: np.ndarray) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         short = ee.LinearESN(N, sr=sr, ridge=1.0, solver="gram", warmup=1, seed=0).fit(u[:9], y[:9])
-        return float(np.sum(short.states(u)[WARMUP:] ** 2) / N)
+        return float(np.sum(short.states(u, basis="neuron")[WARMUP:] ** 2) / N)
 
 
 def task(kind: str, T: int) -> tuple[np.ndarray, np.ndarray]:

@@ -432,8 +432,13 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
     @takes_tensors
     @one_blas_thread()
-    def states(self, X: Any, basis: str = "neuron") -> Any:
-        """Compute states (T, N) in the "neuron" basis or, like ``transform``, the "work" basis."""
+    def states(self, X: Any, basis: str = "work") -> Any:
+        """Compute states (T, N) in the "work" basis, like ``transform``, or in the "neuron" basis.
+
+        ``coef_`` and ``W_out_`` refer to the working basis. Without feedback to the reservoir or
+        the readout and without features, ``predict(X)`` equals
+        ``intercept_ + states(X) @ coef_.T``.
+        """
         states = self.transform(X)
         check_known(basis, "basis", ("neuron", "work"))
         if basis == "work" or self.model_.reservoir.transition.in_neuron_basis:
@@ -684,19 +689,30 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
     @property
     def W_out_(self) -> Any:
-        """Readout weights (N', D_out) in the working basis, for rows [1, y(t−1), r]."""
+        """Readout weights (N', D_out) in the working basis, for rows [1, y(t−1), r].
+
+        With ``standardize``, y(t−1) and the outputs are standardised.
+        """
         return self._checked.model.W_out
 
     @property
     def coef_(self) -> Any:
-        """Readout weights of the states: (N,) for 1-D targets, otherwise (D_out, N)."""
-        weights = self._checked.model.readout.weights
+        """Weights of the states in the working basis: (N,) for 1-D targets, otherwise (D_out, N).
+
+        They include the scale of the outputs. With features, the columns are [s, φ(s)]. The weights
+        of y(t−1) are only in ``W_out_``.
+        """
+        model = self._checked.model
+        weights = model.readout.weights
+        if model.outputs is not None:
+            weights = (weights.T * model.outputs.scale).T.astype(weights.dtype)
         return weights[0] if self._fitted.flat else weights
 
     @property
     def intercept_(self) -> Any:
-        """Readout bias: a number for 1-D targets, otherwise (D_out,)."""
-        offset = self._checked.model.readout.offset
+        """Readout bias in the units of the targets: a number for 1-D targets, or (D_out,)."""
+        model = self._checked.model
+        offset = model.to_user(model.readout.offset)
         return float(offset[0]) if self._fitted.flat else offset
 
     @property
