@@ -152,11 +152,20 @@ def test_learning_with_short_series_and_feedback():
         ({"law": spectra.ring(30, sr=1.2)}, "law: got an effective radius of 1.2"),
         ({"law": np.array([[0.5, 0.0], [0.0, 1.5]])}, "law: got an effective radius of 1.5"),
         ({"seed": "first"}, "seed='first'"),
+        ({"X": np.hstack([X, X**2])}, "X.*2 columns"),
     ],
 )
 def test_errors_name_the_argument(asked, words):
     with pytest.raises(ValueError, match=words):
         spectra.from_data(**{"X": X, "y": Y, "units": 5} | asked)
+
+
+@pytest.mark.parametrize(
+    ("options", "inputs"), [({}, np.hstack([X, X**2])), ({"feedback": True}, X)]
+)
+def test_several_inputs_are_rejected(options, inputs):
+    with pytest.raises(ValueError, match=r"X.*reduce"):
+        ee.LinearESN(5, spectrum="data", **options).fit(inputs, Y)
 
 
 def test_learning_without_targets_is_rejected():

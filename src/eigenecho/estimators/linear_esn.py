@@ -68,8 +68,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         then ignored. A law can also be a callable ``(n, sr=, seed=) -> Spectrum``, the sum of a
         Spectrum and a law, or a result of ``spectra.joined``. "data" learns the eigenvalues from
         the training rows, as ``spectra.from_data`` does with ``sr`` as the radius of its large
-        network. The states of ``eigenecho.delay_line`` are the last input rows, and the ridge
-        applies to all of them equally.
+        network, for a single input. The states of ``eigenecho.delay_line`` are the last input rows,
+        and the ridge applies to all of them equally.
     basis : {"eigen", "neuron"}
         Compute in the eigenbasis, O(N) per step, or as the standard network with its matrix W. A
         matrix without an accurate eigenbasis, such as most sparse matrices, runs as W in both.

@@ -66,7 +66,8 @@ def from_data(
     Parameters
     ----------
     X, y : as for ``LinearESN.fit``
-        Training rows only, because the eigenvalues depend on the targets.
+        Training rows only, because the eigenvalues depend on the targets. ``X`` has one column: for
+        several inputs, the eigenvalues alone are not sufficient. Use ``LinearESN.reduce`` instead.
     units : int
         Number of eigenvalues.
     sr : float
@@ -130,6 +131,12 @@ def learn_spectrum(
     check_units(recipe.units, "units")
     if not recipe.sr < 1:
         raise bad_argument("sr", recipe.sr, "a radius below 1 for spectrum='data'")
+    # W_in and W_fb are drawn again for the eigenvalues. Several learned directions would be lost.
+    directions = inputs[0].shape[1] + settings.feedback * outputs[0].shape[1]
+    if directions > 1:
+        got = Words(f"{directions} columns of inputs and feedback")
+        remedy = f"To keep their directions, use LinearESN({LEAST}).fit(X, y).reduce(units=...)."
+        raise bad_argument("X", got, "a single input to learn eigenvalues from data", remedy)
     if until is not None:
         inputs, outputs = (
             [rows[:n] for rows, n in zip(series, until, strict=True)]
