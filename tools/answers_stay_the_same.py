@@ -344,7 +344,7 @@ def forecaster(options: dict[str, Any]) -> Arrays:
     tol={"tol": 0.01},
     units={"units": 20},
     data={"tol": 0.02, "with_data": True},
-    float32={"units": 20, "dtype": "float32"},
+    float32={"units": 20, "dtype": "float32", "with_data": True},
 )
 def reduction(options: dict[str, Any]) -> Arrays:
     """Reduce a trained network."""
