@@ -25,9 +25,12 @@ def test_thread_count_reads_the_environment(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     monkeypatch.setenv("EIGENECHO_NUM_THREADS", "5")
     assert threads.thread_count() == 5
-    for nothing in ("", "0", "many", "-2"):
-        monkeypatch.setenv("EIGENECHO_NUM_THREADS", nothing)
-        assert threads.thread_count() == 3
+    monkeypatch.setenv("EIGENECHO_NUM_THREADS", "")
+    assert threads.thread_count() == 3
+    for invalid in ("0", "many", "-2", "²"):
+        monkeypatch.setenv("EIGENECHO_NUM_THREADS", invalid)
+        with pytest.raises(ValueError, match=f"EIGENECHO_NUM_THREADS='{invalid}'"):
+            threads.thread_count()
     monkeypatch.delenv("EIGENECHO_NUM_THREADS")
     monkeypatch.delenv("OMP_NUM_THREADS")
     assert threads.thread_count() >= 1

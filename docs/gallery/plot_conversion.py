@@ -24,7 +24,7 @@ print(model.certificate)
 
 # %%
 # The panels show the eigenvalues, the difference between the outputs along the test input, and the
-# time per step before and after the conversion.
+# multiplications per step before and after the conversion.
 
 figure = ee.plots.certificate(model)
 

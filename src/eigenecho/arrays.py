@@ -222,6 +222,13 @@ def _has_data(arguments: dict[str, Any]) -> bool:
 # Functions for arrays and tensors -----------------------------------------------------------------
 
 
+def read_only(array: Array) -> Array:
+    """Return a view of an array that cannot be used to change it."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 def namespace(array: Any) -> Any:
     """Return the functions for the type of an array, on the device of the array."""
     if isinstance(array, np.ndarray) or not is_tensor(array):

@@ -19,10 +19,11 @@ LARGEST_NUMBER = 1e150
 """Largest magnitude of a number in a series or in trained weights, so that its square is finite."""
 
 
-def check_flag(value: Any, name: str) -> None:
-    """Raise unless a value is True or False; a string such as "no" would count as true."""
-    if value is not True and value is not False and not isinstance(value, np.bool_):
+def check_flag(value: Any, name: str) -> bool:
+    """Return True or False, or raise; a string such as "no" would count as true."""
+    if not isinstance(value, (bool, np.bool_)):
         raise bad_argument(name, value, "True or False")
+    return bool(value)
 
 
 def check_known(value: Any, name: str, known: Iterable[str]) -> None:
@@ -61,10 +62,11 @@ def check_number(value: Any, name: str, above: float = -math.inf) -> float:
     return float(value)
 
 
-def check_not_negative(value: Any, name: str) -> None:
-    """Raise unless a value is a finite number ≥ 0."""
+def check_not_negative(value: Any, name: str) -> float:
+    """Return a finite number ≥ 0, or raise."""
     if not is_finite_number(value) or value < 0:
         raise bad_argument(name, value, "a finite number ≥ 0")
+    return float(value)
 
 
 def check_count(
@@ -93,9 +95,11 @@ def check_memory(needed: float, name: str, value: Any) -> None:
             )
 
 
-def check_units(n: Any, name: str = "n") -> None:
-    """Raise unless a number of units is an int ≥ 1."""
-    check_count(n, name, "a number of units", 1)
+def check_units(n: Any, name: str = "n") -> int:
+    """Return a number of units ≥ 1, or raise."""
+    count = check_count(n, name, "a number of units", 1)
+    check_memory(16.0 * count, name, count)  # of the eigenvalues
+    return count
 
 
 def as_float_dtype(dtype: Any) -> np.dtype:
@@ -106,15 +110,16 @@ def as_float_dtype(dtype: Any) -> np.dtype:
     raise unknown_name("dtype", dtype, ("float64", "float32"))
 
 
-def check_sr(sr: float) -> None:
-    """Raise unless a spectral radius is a finite number ≥ 0."""
-    check_not_negative(sr, "sr")
+def check_sr(sr: Any) -> float:
+    """Return a spectral radius ≥ 0, or raise."""
+    return check_not_negative(sr, "sr")
 
 
-def check_lr(lr: float) -> None:
-    """Raise unless a leaking rate is in (0, 1]."""
+def check_lr(lr: Any) -> float:
+    """Return a leaking rate in (0, 1], or raise."""
     if not is_finite_number(lr) or not 0 < lr <= 1:
         raise bad_argument("lr", lr, "a leaking rate in (0, 1]")
+    return float(lr)
 
 
 def check_coverage(coverage: Any) -> float:
@@ -124,14 +129,22 @@ def check_coverage(coverage: Any) -> float:
     return float(coverage)
 
 
-def check_connectivity(connectivity: float, name: str = "connectivity") -> None:
-    """Raise unless a connectivity is a probability in (0, 1]."""
+def check_connectivity(connectivity: Any, name: str = "connectivity") -> float:
+    """Return a connectivity in (0, 1], or raise."""
     if not is_finite_number(connectivity) or not 0 < connectivity <= 1:
         raise bad_argument(name, connectivity, "a probability in (0, 1]")
+    return float(connectivity)
+
+
+def check_not_masked(value: Any, name: str) -> None:
+    """Raise if an array has masked values, which NumPy functions would use."""
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise bad_argument(name, Words("masked values"), "values without a mask")
 
 
 def as_array(value: Any, name: str, expected: str, remedy: str = "") -> Array:
-    """Return a value as an array, or raise if its rows have different lengths."""
+    """Return a value as an array, or raise if rows have different lengths or values are masked."""
+    check_not_masked(value, name)
     try:
         return np.asarray(value)
     except ValueError:  # NumPy's error for inhomogeneous shapes

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigenecho.basis import Basis
-from eigenecho.checks import as_square, check_finite, check_real
+from eigenecho.checks import as_array, as_square, check_finite, check_real
 from eigenecho.errors import IllConditionedWarning, Words, bad_argument, warn
 from eigenecho.model import LinearModel
 from eigenecho.model.certificate import Certificate
@@ -195,14 +195,15 @@ class _Coordinates(NamedTuple):
 
 def as_double(A: Any, name: str) -> Array:
     """Return a dense or sparse real array as a dense float64 array."""
-    A = np.asarray(A.toarray() if hasattr(A, "toarray") else A)
+    A = as_array(A.toarray() if hasattr(A, "toarray") else A, name, "an array")
     check_real(A, name)
     return A.astype(np.float64)
 
 
 def _rates(lr: Any, N: int) -> Array:
-    rates = np.asarray(lr, dtype=np.float64)
-    shape_fits = isinstance(lr, Real) or rates.shape == (N,)
-    if not shape_fits or not np.all((rates > 0) & (rates <= 1)):
-        raise bad_argument("lr", lr, f"a number in (0, 1], or an array ({N},) of such numbers")
-    return np.broadcast_to(rates, (N,))
+    expected = f"a number in (0, 1], or an array ({N},) of such numbers"
+    rates = as_array(lr, "lr", expected)
+    fits = rates.dtype.kind in "fiu" and (isinstance(lr, Real) or rates.shape == (N,))
+    if not fits or not np.all((rates > 0) & (rates <= 1)):
+        raise bad_argument("lr", lr, expected)
+    return np.broadcast_to(rates.astype(np.float64), (N,))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigenecho import checks, kernels
-from eigenecho.arrays import namespace, to_host
+from eigenecho.arrays import namespace, read_only, to_host
 from eigenecho.basis import Basis, drawn_basis, eigendecomposition, interleave
 from eigenecho.errors import IllConditionedWarning, Words, bad_argument, overflowed, warn
 from eigenecho.features import CustomMap, FeatureMap, Features, resolve
@@ -67,7 +67,7 @@ class Reservoir:
             if len(shape) != len(lead) + 1 or shape[-1] != self.units:
                 expected = str((*lead, self.units)).replace("'", "")
                 raise bad_argument(name, Words(f"shape {shape}"), f"shape {expected}")
-            value = np.asarray(value)
+            value = checks.as_array(value, name, "an array")
             checks.check_real(value, name)
             # W_in comes first, because its dtype is used for the states and the other weights.
             dtype = value.dtype if name == "W_in" else self.W_in.dtype
@@ -75,7 +75,7 @@ class Reservoir:
                 dtype = np.dtype(np.float64)
             with np.errstate(over="ignore"):  # check_finite below reports it
                 value = value.astype(dtype, copy=False)
-            object.__setattr__(self, name, value)
+            object.__setattr__(self, name, read_only(value))
             checks.check_finite(value, name)
         if self.features is not None:
             self.features.check_units(self.units)
@@ -264,14 +264,20 @@ class Recipe:
     features: Features | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "features", resolve(self.features))
-        checks.check_sr(self.sr)
+        checked: dict[str, Any] = {
+            "features": resolve(self.features),
+            "sr": checks.check_sr(self.sr),
+            "lr": checks.check_lr(self.lr),
+            "input_bias": checks.check_flag(self.input_bias, "input_bias"),
+            "fb_scaling": checks.check_number(self.fb_scaling, "fb_scaling"),
+        }
+        for name in ("input_connectivity", "rc_connectivity"):
+            checked[name] = checks.check_connectivity(getattr(self, name), name)
+        if self.is_drawn or callable(self.spectrum):
+            checked["units"] = checks.check_units(self.units, "units")
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
         checks.check_known(self.basis, "basis", ("eigen", "neuron"))
-        checks.check_lr(self.lr)
-        checks.check_flag(self.input_bias, "input_bias")
-        checks.check_connectivity(self.input_connectivity, "input_connectivity")
-        checks.check_connectivity(self.rc_connectivity, "rc_connectivity")
-        checks.check_number(self.fb_scaling, "fb_scaling")
         checks.as_float_dtype(self.dtype)
 
     @property
@@ -309,10 +315,9 @@ class Recipe:
         spectrum = self.spectrum
         if isinstance(spectrum, Spectrum):
             return spectrum
-        if isinstance(spectrum, str) or callable(spectrum):
-            checks.check_units(self.units, "units")
-            if callable(spectrum):
-                return self._call(spectrum, rng)
+        if callable(spectrum):
+            return self._call(spectrum, rng)
+        if isinstance(spectrum, str):
             return self._draw(spectrum, rng, cache)
         if spectrum is None or np.isscalar(spectrum):
             raise bad_argument("spectrum", spectrum, SOURCES)
@@ -464,7 +469,7 @@ def _delay_line(
 
 def per_feature(scaling: Any, D_in: int) -> Array:
     """Return ``input_scaling`` as an array (D_in,), one number for each input column."""
-    factors = np.asarray(scaling)
+    factors = checks.as_array(scaling, "input_scaling", "a number or an array of numbers")
     fits = factors.dtype.kind in "fiu" and factors.shape in ((), (D_in,))
     if not fits or not np.all(np.isfinite(factors)):
         expected = f"a finite number, or an array ({D_in},) of finite numbers"
@@ -501,7 +506,10 @@ def _transition(
             IllConditionedWarning,
         )
     factor = recipe.scale(choice.spectrum.radius)
-    return choice.transition.times(factor), choice.basis, choice.spectrum.times(factor)
+    spectrum = choice.spectrum.times(factor)
+    if spectrum.pairs.size < choice.spectrum.pairs.size:  # pairs that underflow, as for sr=0
+        return as_transition(checks.as_square(source) * factor), None, spectrum
+    return choice.transition.times(factor), choice.basis, spectrum
 
 
 def _eigenbasis(W: Array) -> Choice:

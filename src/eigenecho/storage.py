@@ -42,6 +42,13 @@ NO_MODEL = (
 """Errors that can occur if a file was not written by ``save``."""
 
 
+def as_path(path: Any) -> Path:
+    """Return the path of a file, or raise."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise bad_argument("path", path, "the path of a file")
+    return Path(path)
+
+
 def save(path: Any, value: Any, **options: Any) -> None:
     """Write an object to a file. ``options`` are passed to ``schema.pack``."""
     write(path, *schema.pack(value, **options))
@@ -58,7 +65,7 @@ def write(path: Any, kind: str, tensors: Arrays, values: Values) -> None:
     digest = _digest(kind, tensors, values)
     header = {"format": FORMAT, "kind": kind, "values": values, "digest": digest}
     data = to_bytes(tensors, metadata={"eigenecho": json.dumps(header)})
-    write_whole({Path(path): data})
+    write_whole({as_path(path): data})
 
 
 def write_whole(files: Mapping[Path, bytes]) -> None:
@@ -97,9 +104,7 @@ def read(path: Any) -> tuple[str, Arrays, Values]:
     """
     from safetensors import SafetensorError, safe_open
 
-    if not isinstance(path, (str, os.PathLike)):
-        raise bad_argument("path", path, "the path of a file that was written by save()")
-    path = Path(path)
+    path = as_path(path)
     if not path.is_file():
         cause = "it is a folder" if path.is_dir() else "there is no such file"
         raise FileNotFoundError(f"Cannot load {path}: {cause}.")

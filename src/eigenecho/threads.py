@@ -22,13 +22,17 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+from eigenecho.errors import bad_argument
+
 
 def thread_count() -> int:
     """Return ``EIGENECHO_NUM_THREADS`` or ``OMP_NUM_THREADS`` if set, or the number of cores."""
     for name in ("EIGENECHO_NUM_THREADS", "OMP_NUM_THREADS"):
         value = os.environ.get(name, "")
-        if value.isdigit() and int(value) > 0:
+        if value.isdecimal() and int(value) > 0:
             return int(value)
+        if value and name.startswith("EIGENECHO"):
+            raise bad_argument(name, value, "a number of threads (an int ≥ 1)")
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -52,7 +52,7 @@ def test_network_is_converted_to_a_file_with_a_certificate(source, tmp_path):
     answer = invoke(source, "--out", out)
     assert answer.exit_code == 0, answer.output
     for word in ("Certificate", "diagonal", "cond(Q)", "residual", "difference", "error",
-                 "time per step", "1 input → 20 units", str(out)):  # fmt: skip
+                 "multiplications", "1 input → 20 units", str(out)):  # fmt: skip
         assert word in answer.stdout
     u = np.random.default_rng(1).normal(size=(50, 1))
     model = ee.load(out)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from collections import deque
 
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn import config_context
+from sklearn import clone, config_context
 from sklearn.exceptions import NotFittedError
 
 from eigenecho import (
@@ -1195,3 +1196,54 @@ def test_matrices_whose_rows_differ_in_length():
     np.testing.assert_array_equal(fitted.predict(X), before)
     with pytest.raises(ValueError, match=r"W: got rows of different lengths.*a square matrix"):
         diagonalize(ragged, np.ones((1, 2)))
+
+
+# Values that NumPy would accept ------------------------------------------------------------------
+
+HALF = np.ma.masked_array([0.5, 0.6], mask=[False, True])
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("ridge", lambda esn: LinearESN(10, ridge=HALF).fit(X, Y)),
+        ("input_scaling", lambda esn: LinearESN(10, input_scaling=HALF).fit(X, Y)),
+        ("spectrum", lambda esn: LinearESN(spectrum=HALF * np.eye(2)).fit(X, Y)),
+        ("values", lambda esn: spectra.from_values(HALF)),
+        ("u", lambda esn: esn.stream().step(HALF)),
+        ("state", lambda esn: esn.stream((np.ma.masked_less(np.ones(10), 2), HALF))),
+    ],
+)  # fmt: skip
+def test_masked_values_are_refused(open_model, name, call):
+    with pytest.raises(ValueError, match=rf"{name}.*masked"):
+        call(open_model)
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("initial_state", lambda esn: esn.predict([X, X], initial_state=5)),
+        ("return_state", lambda esn: esn.predict(X, return_state="no")),
+        ("path", lambda esn: esn.save(None)),
+        ("path", lambda esn: esn.export(None)),
+        ("path", lambda esn: esn.stream().save(3)),
+        ("readout_bias", lambda esn: dataclasses.replace(esn.model_, readout_bias="no")),
+        ("real", lambda esn: Spectrum(["a"], [])),
+        ("real", lambda esn: Spectrum([[0.1, 0.2], [0.3]])),
+        ("pairs", lambda esn: Spectrum([], ["a"])),
+        ("values", lambda esn: spectra.from_values(["a"])),
+        ("lr", lambda esn: diagonalize(np.eye(2) / 2, np.ones((1, 2)), lr="a")),
+        ("X", lambda esn: clone(esn).fit(X, Y).set_output(transform="pandas").transform([X, X])),
+    ],
+)  # fmt: skip
+def test_error_names_the_argument(open_model, name, call):
+    with pytest.raises(ValueError, match=name):
+        call(open_model)
+
+
+def test_sizes_beyond_the_memory_are_refused():
+    with pytest.raises(MemoryError, match="units=1000000000000"):
+        LinearESN(10**12).fit(X, Y)
+    esn = LinearESN(10, seed=0).fit(X[:-1], X[1:])
+    with pytest.raises(MemoryError, match="horizon=1000000000000000"):
+        esn.forecast(10**15)

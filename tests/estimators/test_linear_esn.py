@@ -1,4 +1,4 @@
-"""LinearESN with extreme targets, named targets and gaps."""
+"""LinearESN with extreme targets, named targets, gaps, and parameters of any numeric type."""
 
 from __future__ import annotations
 
@@ -68,3 +68,50 @@ def test_ridges_are_compared_on_outputs_observed_in_the_last_rows(solver):
     both[200:] = np.nan
     with pytest.raises(ValueError, match="ridge="):
         ee.LinearESN(20, missing="skip", ridge=ridges, seed=0).fit(X, both)
+
+
+# Types of parameters, and arrays of results -----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("scalar", "plain"),
+    [
+        ({"units": np.int8(127)}, {"units": 127}),
+        ({"sr": np.float16(0.5), "lr": np.float16(0.25)}, {"sr": 0.5, "lr": 0.25}),
+        ({"spectrum": "log_ring", "sr": np.float16(0.5)}, {"spectrum": "log_ring", "sr": 0.5}),
+        ({"spectrum": "matrix", "sr": np.float16(0.5)}, {"spectrum": "matrix", "sr": 0.5}),
+    ],
+)
+def test_numpy_scalars_equal_python_numbers(scalar, plain):
+    X = ee.tasks.mso(3, steps=201)
+    first, second = (
+        ee.LinearESN(**options, seed=0).fit(X[:-1], X[1:]).predict(X) for options in (scalar, plain)
+    )
+    np.testing.assert_array_equal(first, second)
+
+
+def test_loaded_network_with_a_numpy_radius_is_fitted_again_to_the_same_network(tmp_path):
+    X = ee.tasks.mso(3, steps=201)
+    esn = ee.LinearESN(20, sr=np.float32(0.9), seed=0).fit(X[:-1], X[1:])
+    esn.save(tmp_path / "esn.safetensors")
+    loaded = ee.load(tmp_path / "esn.safetensors").fit(X[:-1], X[1:])
+    np.testing.assert_array_equal(loaded.predict(X), esn.predict(X))
+
+
+@pytest.mark.parametrize("spectrum", ["matrix", "sim", "golden", "ring"])
+def test_radius_of_zero_removes_the_memory(spectrum):
+    X = ee.tasks.mso(3, steps=201)
+    esn = ee.LinearESN(20, spectrum=spectrum, sr=0.0, seed=0).fit(X[:-1], X[1:])
+    assert esn.effective_radius_ == 0
+    np.testing.assert_allclose(esn.predict(X[50:])[1:], esn.predict(X)[51:])
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_results_cannot_change_the_network(flat):
+    X = ee.tasks.mso(3, steps=201)
+    esn = ee.LinearESN(20, seed=0).fit(X[:-1], X[1:, 0] if flat else X[1:])
+    arrays = [esn.W_out_, esn.coef_, esn.noise_covariance_, *esn.final_state_]
+    arrays += [esn.model_.W_out, esn.model_.reservoir.W_in, esn.matrices("work").W_out]
+    for array in arrays:
+        with pytest.raises(ValueError, match="read-only"):
+            array[:] = 0

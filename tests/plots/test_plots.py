@@ -211,7 +211,7 @@ def test_certificate_is_drawn(form, tmp_path):
     assert len(points(eigenvalues)) == 30
     assert model.certificate.change in time.get_title()
     heights = [bar.get_height() for bar in time.patches]
-    expected = [1e6 * model.certificate.seconds_before, 1e6 * model.certificate.seconds_after]
+    expected = [model.certificate.products_before, model.certificate.products_after]
     np.testing.assert_allclose(heights, expected)
     report = model.certificate
     assert report.kept == (form == "sparse")

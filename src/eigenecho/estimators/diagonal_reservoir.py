@@ -134,6 +134,7 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         # On a device, a check would wait for all operations. Non-finite inputs are found later,
         # because they lead to non-finite states.
         series, container = validation.check_inputs(X, self.dtype, self, finite=not apart)
+        validation.check_output_format(self, container)
         reservoir, series = self.reservoir_, container.together(series)
         out = validation.check_out(out, series, reservoir)
         counter = Progress(progress, sum(u.shape[-2] for u in series))

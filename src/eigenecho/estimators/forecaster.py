@@ -414,7 +414,7 @@ class Forecaster(BaseEstimator):
         horizon, panel = fitted.config.horizon, fitted.panel
         forecasts = fitted.forecast(panel, horizon, panel.future(X, horizon))
         values = contents(fitted, forecasts, float(interval), backtest)
-        return write(Path(path), values | {"constructor": constructor_call(self)})
+        return write(storage.as_path(path), values | {"constructor": constructor_call(self)})
 
     @takes_tensors
     def update(self, y_new: Any, X_new: Any = None) -> Self:

@@ -17,7 +17,7 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from eigenecho import storage
-from eigenecho.arrays import is_on_device, resolve_device, takes_tensors, to_host
+from eigenecho.arrays import is_on_device, read_only, resolve_device, takes_tensors, to_host
 from eigenecho.checks import check_count, check_coverage, check_flag, check_known
 from eigenecho.errors import Words, bad_argument, place, warn
 from eigenecho.estimators import validation
@@ -426,6 +426,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         if reservoir.W_fb is not None and is_on_device(X):
             X, out = to_host((X, out))
         inputs, container = validation.input_series(self, X)
+        validation.check_output_format(self, container)
         inputs = container.together(inputs)
         out = validation.check_out(out, inputs, reservoir)
         return container.restore([states(self.model_, u, out=out) for u in inputs])
@@ -706,14 +707,14 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         weights = model.readout.weights
         if model.outputs is not None:
             weights = (weights.T * model.outputs.scale).T.astype(weights.dtype)
-        return weights[0] if self._fitted.flat else weights
+        return read_only(weights[0] if self._fitted.flat else weights)
 
     @property
     def intercept_(self) -> Any:
         """Readout bias in the units of the targets: a number for 1-D targets, or (D_out,)."""
         model = self._checked.model
         offset = model.to_user(model.readout.offset)
-        return float(offset[0]) if self._fitted.flat else offset
+        return float(offset[0]) if self._fitted.flat else read_only(offset)
 
     @property
     def spectrum_(self) -> Spectrum:
@@ -738,7 +739,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     @property
     def noise_covariance_(self) -> Any:
         """Covariance (D_out, D_out) of the one-step errors, from the training residuals."""
-        return self._checked.noise
+        return read_only(self._checked.noise)
 
     @property
     def noise_(self) -> Any:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from eigenecho.checks import check_known, check_range, check_shape, check_units, generator
+from eigenecho.checks import check_known, check_range, check_shape, generator
 from eigenecho.classify import LinearClassifier, PooledModes
 from eigenecho.data.collection import check_options
 from eigenecho.data.stored import StoredPanel
@@ -104,7 +104,6 @@ def _check_network(params: dict[str, Any], D_in: int) -> None:
     per_feature(recipe.input_scaling, D_in)
     generator(params["seed"])
     if recipe.is_drawn:
-        check_units(recipe.units, "units")
         others = ("matrix", "data") if "ridge" in params else ("matrix",)
         check_known(recipe.spectrum, "spectrum", (*LAWS, *others))
 

@@ -265,6 +265,15 @@ def check_context(estimator: Any, context: Any, names: Sequence[str] | None) -> 
     return context
 
 
+def check_output_format(estimator: Any, container: Container) -> None:
+    """Raise if ``set_output`` asks for a frame, but there are several series."""
+    configured = getattr(estimator, "_sklearn_output_config", {})
+    kind = configured.get("transform", get_config()["transform_output"])
+    if kind != "default" and container.kind != "single":
+        expected = f"a single series, because set_output(transform={kind!r}) is used"
+        raise bad_argument("X", Words("several series"), expected)
+
+
 def check_out(out: Any, series: list[Any], reservoir: Any) -> Any:
     """Return ``out`` after checking that it can contain the states of a single series, or None."""
     if out is None:

@@ -9,7 +9,7 @@ import numpy as np
 from eigenecho.checks import check_known
 from eigenecho.errors import Words, bad_argument
 from eigenecho.spectra import Spectrum
-from eigenecho.types import AnyFloat, Count, NonNegative, NonNegativeArray, Positive, PositiveInt
+from eigenecho.types import AnyFloat, Count, NonNegative, NonNegativeArray, PositiveInt
 
 WEIGHTINGS = {
     "white": "all inputs equally weighted",
@@ -40,8 +40,8 @@ class Certificate:
         ``eigenecho.probe(model)`` returns the probe series.
     steps : int
         Length of the probe series.
-    seconds_before, seconds_after : float
-        Time per step of the original, dense or sparse, and of the converted network.
+    products_before, products_after : int
+        Multiplications per step of the original, dense or sparse, and of the converted network.
     along : tuple of float
         Largest difference in each part of the probe series, in time order.
     radius : float
@@ -78,8 +78,8 @@ class Certificate:
     residual: AnyFloat
     difference: AnyFloat
     steps: Count
-    seconds_before: Positive
-    seconds_after: Positive
+    products_before: PositiveInt
+    products_after: PositiveInt
     along: tuple[AnyFloat, ...] = field(default=(), repr=False)
     radius: AnyFloat = float("nan")
     readout: str = ""
@@ -92,18 +92,18 @@ class Certificate:
         return self.form in ("sparse", "dense") and self.difference == 0
 
     @property
-    def speedup(self) -> float:
-        """Time per step of the original, divided by that of the converted network."""
-        return self.seconds_before / self.seconds_after
+    def saving(self) -> float:
+        """Multiplications of the original, divided by those of the converted network."""
+        return self.products_before / self.products_after
 
     @property
     def change(self) -> str:
-        """Description of the speedup."""
-        if self.speedup == 1:
+        """Description of the change in multiplications."""
+        if self.saving == 1:
             return "unchanged"
-        if self.speedup > 1:
-            return f"{self.speedup:.1f} times faster"
-        return f"{self.seconds_after / self.seconds_before:.1f} times slower"
+        if self.saving > 1:
+            return f"{self.saving:.1f} times fewer"
+        return f"{1 / self.saving:.1f} times more"
 
     def __str__(self) -> str:
         kept = "  (no change of basis)" if self.form in ("sparse", "dense") else ""
@@ -123,8 +123,8 @@ class Certificate:
                 f"residual       {self.residual:.2e}  of ‖W‖",
                 f"difference     {difference}",
                 f"error          {error}",
-                f"time per step  {1e6 * self.seconds_before:.3g} µs → "
-                f"{1e6 * self.seconds_after:.3g} µs  ({self.change})",
+                f"products       {self.products_before:,} → {self.products_after:,}  "
+                f"multiplications per step ({self.change})",
             ]
         )
 

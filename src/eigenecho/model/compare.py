@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
 
-from eigenecho import kernels
 from eigenecho.errors import UnstableError, bad_argument
 from eigenecho.model.model import LinearModel
 from eigenecho.model.predict import run
+from eigenecho.transition import Diagonal
 from eigenecho.types import Array
 
 STEPS = 2000
@@ -24,9 +23,6 @@ PRECISE_STEPS, PRECISE_WORK = 500, 2e7
 
 STRETCHES = 100
 """Number of parts of the probe series for which the largest difference is stored."""
-
-ROUNDS, QUICK = 5, 0.1
-"""Maximum number of timed runs, and the duration in seconds above which one run is sufficient."""
 
 
 def probe(model: LinearModel, steps: int | None = None) -> tuple[Array, Array | None]:
@@ -100,17 +96,14 @@ def compare(original: LinearModel, converted: LinearModel) -> dict[str, Any]:
     largest = np.abs(expected).max(initial=0.0) or 1.0
     differences = np.abs(got - expected).max(axis=1) / largest
     along = tuple(float(part.max()) for part in np.array_split(differences, min(STRETCHES, steps)))
-    names = {model.reservoir.transition.name for model in (original, converted)}
-    same = converted.basis is None and len(names) == 1
-    seconds = _seconds([original] if same else [original, converted])
     precise = _precise_steps(original, steps)
     error = _error(original, got[:precise]) if precise else None
     return {
         "radius": radius,
         "difference": max(along),
         "steps": steps,
-        "seconds_before": seconds[0],
-        "seconds_after": seconds[-1],
+        "products_before": _multiplications(original),
+        "products_after": _multiplications(converted),
         "along": along,
         "error": error,
         "error_steps": precise,
@@ -121,10 +114,7 @@ def _precise_steps(original: LinearModel, steps: int) -> int:
     """Return the number of steps to compute in extended precision; 0 if it is not available."""
     if np.finfo(np.longdouble).eps == np.finfo(np.float64).eps:
         return 0
-    W, drives = original.reservoir.transition.matrix, len(original.reservoir.B)
-    entries = W.size if isinstance(W, np.ndarray) else W.nnz
-    work = entries + original.units * (drives + original.D_out)
-    return min(steps, PRECISE_STEPS, int(PRECISE_WORK // work))
+    return min(steps, PRECISE_STEPS, int(PRECISE_WORK // _multiplications(original)))
 
 
 def _error(original: LinearModel, got: Array) -> float:
@@ -145,24 +135,16 @@ def _error(original: LinearModel, got: Array) -> float:
     return float(np.abs(got - exact).max(initial=0.0) / largest)
 
 
-def _seconds(models: list[LinearModel]) -> list[float]:
-    """Return the time per step of each model in seconds. The models are timed in turn.
+def _multiplications(model: LinearModel) -> int:
+    """Return the number of multiplications per step."""
+    W, reservoir = model.reservoir.transition, model.reservoir
+    if isinstance(W, Diagonal):
+        products = W.modes.real.size + 4 * W.modes.pairs.size
+    else:
+        products = _entries(W.matrix)
+    return products + reservoir.B.size + model.readout.weights.size
 
-    All inputs are zero, including the constant of a bias, so that unstable networks do not
-    overflow.
-    """
-    drive = np.zeros((STEPS, len(models[0].reservoir.B)))
 
-    def time_run(model: LinearModel, steps: int) -> float:
-        reservoir, out = model.reservoir, np.empty((steps, model.D_out))
-        weights, state = model.readout.weights, reservoir.zero_state()
-        start = time.perf_counter()
-        kernels.read_out(reservoir.form, reservoir.B, drive[:steps], weights, state, out)
-        return time.perf_counter() - start
-
-    for model in models:
-        time_run(model, 1)  # fills caches
-    rounds: list[list[float]] = []
-    while len(rounds) < ROUNDS and (not rounds or max(rounds[0]) < QUICK):
-        rounds.append([time_run(model, STEPS) for model in models])
-    return [min(column) / STEPS for column in zip(*rounds, strict=True)]
+def _entries(W: Any) -> int:
+    """Return the number of entries of a dense matrix, or of nonzero entries of a sparse one."""
+    return int(W.size if isinstance(W, np.ndarray) else W.nnz)

@@ -94,7 +94,7 @@ def export(
     ``names`` are the names of the input and output columns.
     """
     check_exportable(model)
-    path = Path(path)
+    path = storage.as_path(path)
     _check_name(path)
     program = step_program(model, dtype, state)
     run = example_run(program)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from eigenecho.arrays import is_on_device, namespace, to_common_device, to_like
-from eigenecho.checks import check_count, check_flag
+from eigenecho.checks import check_count, check_flag, check_memory
 from eigenecho.errors import UnstableWarning, Words, bad_argument, counted, warn
 from eigenecho.model.loop import ClosedLoop, readout_rows
 from eigenecho.model.online import State, as_state
@@ -59,7 +59,7 @@ def forecast(
     At every step the last output is the first D_out columns of the input and, if the model has
     feedback, y(t−1). The other input columns come from ``inputs``.
     """
-    check_count(horizon, "horizon", "a number of steps", 1)
+    horizon = _check_horizon(model, horizon)
     check_clip(model, clip)
     known = _known_inputs(model, inputs, horizon)
     if context is not None and state is not None:
@@ -94,6 +94,13 @@ def run_forecast(
         bounds = (clip_low, clip_high) if clip else (low, high)
     r, y = (np.array(part, model.reservoir.dtype) for part in (r, y))
     return loop.run(drive, r, y, bounds=bounds, clip=clip)
+
+
+def _check_horizon(model: LinearModel, horizon: Any) -> int:
+    """Return a number of steps ≥ 1, or raise."""
+    horizon = check_count(horizon, "horizon", "a number of steps", 1)
+    check_memory(8.0 * horizon * model.D_out, "horizon", horizon)
+    return horizon
 
 
 def check_clip(model: LinearModel, clip: Any) -> None:
@@ -133,7 +140,7 @@ def forecast_several(
     The last row of a context is both the next input and the last output, so the reservoir is in the
     first state of the loop after this row.
     """
-    check_count(horizon, "horizon", "a number of steps", 1)
+    horizon = _check_horizon(model, horizon)
     check_autonomous(model)
     if inputs is not None or state is not None or model.D_in > model.D_out:
         expected = "a single series, because inputs or a state are used"

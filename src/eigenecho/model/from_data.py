@@ -128,7 +128,6 @@ def learn_spectrum(
     rows.
     """
     recipe = settings.recipe
-    check_units(recipe.units, "units")
     if not recipe.sr < 1:
         raise bad_argument("sr", recipe.sr, "a radius below 1 for spectrum='data'")
     # W_in and W_fb are drawn again for the eigenvalues. Several learned directions would be lost.
@@ -143,8 +142,7 @@ def learn_spectrum(
             for series in (inputs, outputs)
         )
     size = int(np.clip(TIMES * recipe.units, LEAST, max(MOST, 2 * recipe.units)))
-    size = size if large is None else large
-    check_units(size, "large")
+    size = size if large is None else check_units(large, "large")
     few = min(map(len, inputs)) - settings.warmup < FEW
     trainer = replace(
         settings,

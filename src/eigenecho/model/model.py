@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigenecho import kernels, storage
-from eigenecho.arrays import resolve_device, takes_tensors, to_host
+from eigenecho.arrays import read_only, resolve_device, takes_tensors, to_host
 from eigenecho.basis import Basis, DrawnBasis
 from eigenecho.checks import check_flag, check_known, check_range, check_real, check_shape
 from eigenecho.errors import Words, bad_argument, counted
@@ -111,13 +111,15 @@ class LinearModel:
     device: str | None = field(default=None, metadata=NOT_STORED)
 
     def __post_init__(self) -> None:
-        check_flag(self.readout_bias, "readout_bias")
-        check_flag(self.output_to_readout, "output_to_readout")
+        flags = self.readout_bias, self.output_to_readout
+        object.__setattr__(self, "readout_bias", check_flag(flags[0], "readout_bias"))
+        object.__setattr__(self, "output_to_readout", check_flag(flags[1], "output_to_readout"))
         if np.ndim(self.W_out) != 2 or np.shape(self.W_out)[1] < 1:
             raise bad_argument("W_out", Words(f"shape {np.shape(self.W_out)}"), "shape (N', D_out)")
         check_real(self.W_out, "W_out")
         if self.W_out.dtype not in (np.float32, np.float64):
             object.__setattr__(self, "W_out", self.W_out.astype(np.float64))
+        object.__setattr__(self, "W_out", read_only(self.W_out))
         size = self.readout_bias + self.output_to_readout * self.D_out + self.reservoir.columns
         check_shape(self.W_out, "W_out", (size, self.D_out))
         if self.reservoir.W_fb is not None:
@@ -220,7 +222,7 @@ class LinearModel:
         return kernels.Readout(
             W_out[0].copy() if head else np.zeros(D, W_out.dtype),
             W_out[head:tail].copy() if tail > head else np.zeros((D, D), W_out.dtype),
-            np.ascontiguousarray(W_out[tail:].T),
+            W_out[tail:].T.copy(order="C"),
             self.reservoir.feature_form,
         )
 

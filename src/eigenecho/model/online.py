@@ -10,7 +10,7 @@ import numpy as np
 
 from eigenecho import storage
 from eigenecho.arrays import to_host
-from eigenecho.checks import check_finite, has_complex
+from eigenecho.checks import as_array, check_finite, check_not_masked, has_complex
 from eigenecho.errors import Words, bad_argument, counted, not_finite, other_columns, place
 from eigenecho.reservoir import Reservoir
 from eigenecho.scaling import Scaling
@@ -45,13 +45,14 @@ class State(NamedTuple):
 
 def as_state(model: LinearModel, state: Any, name: str = "initial_state") -> State:
     """Return a pair (r, y) as a ``State``, or raise if it is not a state of the model."""
+    expected = "a pair (r, y), as returned by predict(return_state=True)"
     try:
-        r, y = map(np.asarray, to_host(state))
-        if not {r.dtype.kind, y.dtype.kind} <= set("fiub"):
-            raise TypeError("not real numbers")
+        r, y = to_host(state)
     except (TypeError, ValueError):
-        expected = "a pair (r, y), as returned by predict(return_state=True)"
         raise bad_argument(name, state, expected) from None
+    r, y = (as_array(part, name, expected) for part in (r, y))
+    if not {r.dtype.kind, y.dtype.kind} <= set("fiub"):
+        raise bad_argument(name, state, expected)
     with np.errstate(over="ignore"):  # infinite values are reported below
         r, y = (part.astype(model.reservoir.dtype, copy=False) for part in (r, y))
     if r.shape != (model.units,) or y.shape != (model.D_out,):
@@ -65,9 +66,9 @@ def initial_states(model: LinearModel, states: Any, count: int, kind: str) -> li
     """Return the initial state of each series, or None if it is zero."""
     if states is None:
         return [None] * count
-    states = [states] if kind == "single" else list(states)
-    if len(states) != count:
-        got = Words(counted(len(states), "state"))
+    states = [states] if kind == "single" else states
+    if not isinstance(states, Sequence) or len(states) != count:
+        got = Words(counted(len(states), "state")) if isinstance(states, Sequence) else states
         raise bad_argument("initial_state", got, "one state per series")
     return [as_state(model, state) for state in states]
 
@@ -204,6 +205,7 @@ def _checked_names(names: Sequence[str] | None, name: str, count: int) -> list[s
 
 def _as_row(value: Any, columns: int, name: str, names: Sequence[str] | None) -> Array:
     """Convert an array, list, pandas row, frame or mapping to an array (columns,) or ()."""
+    check_not_masked(value, name)
     # Lists also have an attribute "index", which is a method.
     if not isinstance(value, (np.ndarray, list, tuple)):
         value = _without_labels(value, name, names)

@@ -9,6 +9,7 @@ import numpy as np
 
 from eigenecho import kernels
 from eigenecho.arrays import is_on_device, namespace, to_host, to_like
+from eigenecho.checks import check_flag
 from eigenecho.errors import UnstableWarning, Words, bad_argument, warn
 from eigenecho.model.loop import ClosedLoop
 from eigenecho.model.online import State, initial_states, unused_outputs
@@ -42,6 +43,7 @@ def predict_series(
     if posterior is not None and model.closed and y_previous is None:
         expected = "False for a network with feedback, unless y_previous is passed"
         raise bad_argument("return_std", True, expected)
+    check_flag(return_state, "return_state")
     starts = initial_states(model, initial_state, len(series), container.kind)
     previous = previous_outputs(model, y_previous, series, container)
     runs = list(zip(series, previous, starts, strict=True))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eigenecho.checks import check_count, is_finite_number
+from eigenecho.checks import check_units, is_finite_number
 from eigenecho.errors import IllConditionedWarning, Words, bad_argument, counted, warn
 from eigenecho.model.certificate import Reduction
 from eigenecho.model.loop import ClosedLoop
@@ -106,12 +106,10 @@ def _check(model: LinearModel, units: Any, tol: Any, data: Any) -> None:
         raise bad_argument("units, tol", (units, tol), "a value for at least one of them", remedy)
     if tol is not None and (not is_finite_number(tol) or not 0 < tol < 1):
         raise bad_argument("tol", tol, "a relative error in (0, 1), such as 1e-6")
-    if units is not None:
-        check_count(units, "units", "a number of units", 1)
-        if units > model.units:
-            raise bad_argument(
-                "units", units, f"at most {model.units}, the number of units of the network"
-            )
+    if units is not None and check_units(units, "units") > model.units:
+        raise bad_argument(
+            "units", units, f"at most {model.units}, the number of units of the network"
+        )
 
 
 def select_modes(weighting: Weighting, units: int) -> TruncatedSystem:

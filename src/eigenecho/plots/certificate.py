@@ -61,7 +61,7 @@ def certificate(model: LinearModel) -> Figure:
     panels: Any = figure.subplots(1, 3, width_ratios=(1.25, 1.25, 0.8))
     _draw_eigenvalues(panels[0], model)
     _draw_difference(panels[1], details)
-    _draw_times(panels[2], details)
+    _draw_products(panels[2], details)
     figure.suptitle(f"{details.form}: {details.reason}", fontsize=11)
     return figure
 
@@ -97,12 +97,12 @@ def _draw_difference(ax: Axes, details: Certificate) -> None:
     ax.set_title("W is unchanged" if details.kept else title, fontsize=10)
 
 
-def _draw_times(ax: Axes, details: Certificate) -> None:
+def _draw_products(ax: Axes, details: Certificate) -> None:
     tidy(ax)
-    times = [1e6 * details.seconds_before, 1e6 * details.seconds_after]
-    bars = ax.bar(["before", "after"], times, color=[GREY, BLUE], width=0.6)
-    ax.bar_label(bars, [f"{time:.3g}" for time in times], fontsize=9, padding=2)
-    ax.set_ylabel("µs per step")
+    products = [details.products_before, details.products_after]
+    bars = ax.bar(["before", "after"], products, color=[GREY, BLUE], width=0.6)
+    ax.bar_label(bars, [f"{count:,}" for count in products], fontsize=9, padding=2)
+    ax.set_ylabel("multiplications per step")
     ax.margins(y=0.1)
     ax.set_title(details.change, fontsize=10)
 

@@ -40,7 +40,7 @@ def golden(n: int, sr: float = 0.9, seed: Seed = None) -> Spectrum:
     >>> ee.spectra.golden(100, sr=0.9, seed=0)
     Spectrum(100 units: 8 real, 46 pairs, radius 0.9)
     """
-    check_units(n)
+    n = check_units(n)
     rng = generator(seed)
     n_real = real_count(n)
     m = (n - n_real) // 2
@@ -98,7 +98,7 @@ def noisy_golden(
     >>> round(ee.spectra.noisy_golden(100, sr=0.9, seed=0, rescale=True).radius, 6)
     0.9
     """
-    check_not_negative(sigma, "sigma")
+    sigma = check_not_negative(sigma, "sigma")
     rng = generator(seed)
     base = golden(n, sr, rng)
     s = sigma if absolute else sigma / math.sqrt(n)

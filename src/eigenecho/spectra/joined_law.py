@@ -69,7 +69,7 @@ class JoinedLaw:
 
     def __call__(self, n: int, sr: float = 0.9, seed: Seed = None) -> Spectrum:
         """Return n eigenvalues, including the given eigenvalues."""
-        check_units(n)
+        n = check_units(n)
         shares, given = self.shares, self.given
         if n - given < len(shares):
             expected = f"at least {given + len(shares)}, because each law draws at least one"

@@ -39,8 +39,8 @@ def uniform(n: int, sr: float = 0.9, seed: Seed = None) -> Spectrum:
     >>> spectrum.units, bool(spectrum.radius <= 0.9)
     (100, True)
     """
-    check_units(n)
-    check_sr(sr)
+    n = check_units(n)
+    sr = check_sr(sr)
     rng = generator(seed)
     n_real = real_count(n)
     m = (n - n_real) // 2
@@ -76,7 +76,7 @@ def sim(n: int, sr: float = 0.9, seed: Seed = None, *, connectivity: float = 1.0
     >>> round(ee.spectra.sim(100, sr=0.9, seed=0).radius, 6)
     0.9
     """
-    check_sr(sr)
+    sr = check_sr(sr)
     return from_matrix(random_matrix(n, seed, connectivity=connectivity)).scaled(sr)
 
 
@@ -127,8 +127,8 @@ def random_matrix(n: int, seed: Seed = None, *, connectivity: float = 1.0) -> Ar
     >>> W.shape, bool((W != 0).mean() < 0.2)
     ((100, 100), True)
     """
-    check_units(n)
-    check_connectivity(connectivity)
+    n = check_units(n)
+    connectivity = check_connectivity(connectivity)
     rng = generator(seed)
     W = rng.normal(size=(n, n))
     if connectivity < 1:

@@ -48,8 +48,8 @@ def ring(n: int, sr: float = 0.95, seed: Seed = None) -> Spectrum:
     >>> ee.spectra.ring(4, sr=0.5).values.round(3)
     array([ 0.5+0.j , -0.5+0.j ,  0. +0.5j,  0. -0.5j])
     """
-    check_units(n)
-    check_sr(sr)
+    n = check_units(n)
+    sr = check_sr(sr)
     angles = 2 * np.pi * np.arange(1, (n + 1) // 2) / n
     real = [1.0, -1.0] if n % 2 == 0 else [1.0]
     return Spectrum(np.array(real), np.exp(1j * angles)).times(sr)
@@ -88,7 +88,7 @@ def log_ring(n: int, sr: float = 0.99, seed: Seed = None, *, shortest: float = 1
     >>> (-1 / np.log(np.abs(spectrum.pairs))).round(1)  # steps until a mode has decayed to 1/e
     array([99.5, 21.5,  4.6,  1. ])
     """
-    check_units(n)
+    n = check_units(n)
     modulus = _moduli(max(n // 2, 1), sr, shortest)
     golden_angle = math.pi * (math.sqrt(5) - 1) / 2
     start = generator(seed).uniform(0, np.pi)
@@ -132,14 +132,14 @@ def time_constants(
     >>> ee.spectra.time_constants(4, sr=0.99).real.round(3)
     array([0.99 , 0.954, 0.806, 0.368])
     """
-    check_units(n)
+    n = check_units(n)
     return Spectrum(_moduli(n, sr, shortest))
 
 
 def _moduli(n: int, sr: float, shortest: float) -> np.ndarray:
     """Return the moduli exp(−1/τ) in descending order."""
-    check_sr(sr)
-    check_number(shortest, "shortest", above=0)
+    sr = check_sr(sr)
+    shortest = check_number(shortest, "shortest", above=0)
     if not 0 < sr <= 1:
         expected = "a spectral radius in (0, 1]"
         remedy = "Other radii do not correspond to a time constant."

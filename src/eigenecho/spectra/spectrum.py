@@ -10,13 +10,16 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eigenecho.checks import check_lr, check_sr
+from eigenecho.checks import as_array, check_lr, check_sr
 from eigenecho.errors import IllConditionedWarning, bad_argument, counted, warn
 from eigenecho.spectra.joined_law import JoinedLaw
 from eigenecho.types import Array, ComplexArray
 
 SAME = 8 * float(np.finfo(float).eps)
 """Largest distance of eigenvalues that are considered equal, relative to the largest modulus."""
+
+FINITE = "a list of finite numbers"
+"""Expected eigenvalues, for messages."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,11 +57,11 @@ class Spectrum:
     pairs: ComplexArray = field(default_factory=lambda: np.empty(0, complex))
 
     def __post_init__(self) -> None:
-        real = np.atleast_1d(np.asarray(self.real))
+        real = as_array(self.real, "real", FINITE)
         if np.iscomplexobj(real) and real.size:
             raise bad_argument("real", self.real, "real numbers", "Use pairs= for complex values.")
-        real = _frozen(real.astype(np.float64), "real")
-        pairs = _frozen(np.atleast_1d(np.asarray(self.pairs)).astype(np.complex128), "pairs")
+        real = _frozen(real.real, "real", np.float64)
+        pairs = _frozen(self.pairs, "pairs", np.complex128)
         if np.any(pairs.imag <= 0):
             expected = "one eigenvalue of each conjugate pair, with a positive imaginary part"
             remedy = "Use Spectrum.from_values for a complete list of eigenvalues."
@@ -93,7 +96,7 @@ class Spectrum:
         >>> ee.spectra.from_values([0.5, 0.3 + 0.4j, 0.3 - 0.4j])
         Spectrum(3 units: 1 real, 1 pairs, radius 0.5)
         """
-        values = _frozen(np.atleast_1d(np.asarray(values)).astype(np.complex128), "values")
+        values = _frozen(values, "values", np.complex128)
         slack = tol * max(np.abs(values).max(initial=0.0), np.finfo(float).tiny)
         is_real = np.abs(values.imag) <= slack
         upper = _sorted(values[~is_real & (values.imag > 0)])
@@ -126,7 +129,7 @@ class Spectrum:
 
         Every eigenvalue moves towards 1, so units become slower and memory longer.
         """
-        check_lr(lr)
+        lr = check_lr(lr)
         if lr == 1:
             return self
         return Spectrum(lr * self.real + (1 - lr), lr * self.pairs + (1 - lr))
@@ -137,8 +140,7 @@ class Spectrum:
 
     def scaled(self, sr: float) -> Spectrum:
         """Return the spectrum scaled to radius ``sr``, or unchanged if its radius is 0."""
-        check_sr(sr)
-        radius = self.radius
+        sr, radius = check_sr(sr), self.radius
         return self.times(sr / radius) if radius > 0 else self
 
     def times(self, factor: float) -> Spectrum:
@@ -223,12 +225,13 @@ def _repeated(parts: Sequence[Array]) -> int:
     return count
 
 
-def _frozen(values: Array, name: str) -> Array:
-    if values.ndim != 1 or not np.all(np.isfinite(values)):
-        raise bad_argument(name, values, "a list of finite numbers")
-    values = values.copy()
-    values.setflags(write=False)
-    return values
+def _frozen(values: Any, name: str, dtype: Any) -> Array:
+    array = np.atleast_1d(as_array(values, name, FINITE))
+    if array.ndim != 1 or array.dtype.kind not in "fiubc" or not np.all(np.isfinite(array)):
+        raise bad_argument(name, values, FINITE)
+    array = array.astype(dtype)
+    array.setflags(write=False)
+    return array
 
 
 def _sorted(values: Array) -> Array:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.checks import check_count, check_flag, check_known
+from eigenecho.checks import as_array, check_count, check_flag, check_known
 from eigenecho.errors import bad_argument
 from eigenecho.readout import Penalty
 from eigenecho.reservoir import Cache, DrawnReservoir, Recipe, draw
@@ -42,11 +42,11 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name in ("feedback", "standardize", "fit_bias", "penalize_bias", "output_to_readout"):
-            check_flag(getattr(self, name), name)
+            object.__setattr__(self, name, check_flag(getattr(self, name), name))
         check_known(self.penalty, "penalty", ("neuron", "identity"))
         check_known(self.solver, "solver", SOLVERS)
         check_known(self.missing, "missing", ("error", "skip"))
-        check_count(self.warmup, "warmup", "a number of steps", 0)
+        object.__setattr__(self, "warmup", check_count(self.warmup, "warmup", "a number of steps"))
         if self.has_features and self.solver not in FEATURE_SOLVERS:
             expected = f"one of {', '.join(FEATURE_SOLVERS)} if features or a delay line are used"
             raise bad_argument("solver", self.solver, expected)
@@ -92,10 +92,9 @@ class Settings:
 
 def _numbers(ridge: Any) -> tuple[float, ...]:
     """Return one or several ridges as a tuple of numbers."""
-    values = np.atleast_1d(ridge)
+    expected = "a finite number ≥ 0, a list of such numbers, 'auto' or 'loop'"
+    values = np.atleast_1d(as_array(ridge, "ridge", expected))
     fits = values.dtype.kind in "fiu" and values.ndim == 1 and values.size > 0
     if not fits or not np.all(np.isfinite(values) & (values >= 0)):
-        raise bad_argument(
-            "ridge", ridge, "a finite number ≥ 0, a list of such numbers, 'auto' or 'loop'"
-        )
+        raise bad_argument("ridge", ridge, expected)
     return tuple(map(float, values))
