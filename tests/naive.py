@@ -353,25 +353,27 @@ def mode_outputs(x, modes, phases, mixes):
     return outputs
 
 
-def rounded_mode_outputs(x, modes, phases, mixes):
-    """Return ``mode_outputs`` with every product and sum rounded to single precision, in order."""
+def rounded_mode_outputs(x, level, modes, phases, mixes):
+    """Return ``mode_outputs`` of x + level, rounded to single precision after each operation."""
     f = np.float32
     rates = np.asarray(modes) - 1
     gains, start = -1j * rates / abs(rates), f(1 / abs(rates))
     a, b, g, h = f(rates.real), f(rates.imag), f(gains.real), f(gains.imag)
     angles = np.pi * np.arange(phases) / phases
     cosines, sines = f(np.cos(angles)), f(np.sin(angles))
-    inputs = np.zeros((len(x), len(modes)), f)
+    rows = np.concatenate([f(x), f(level)[None]])
+    inputs = np.zeros((len(rows), len(modes)), f)
     for k, mix in enumerate(f(mixes)):
         for c in np.flatnonzero(mix):
-            inputs[:, k] += mix[c] * f(x[:, c])
+            inputs[:, k] += mix[c] * rows[:, c]
+    inputs, offset = inputs[:-1], start * inputs[-1]
     real, imag = np.zeros(len(modes), f), start * inputs[0]
     outputs = np.zeros((len(x), 2 * phases, len(modes)), f)
     for t, u in enumerate(inputs):
         dx, dy = a * real - b * imag + g * u, a * imag + b * real + h * u
         real, imag = real + dx, imag + dy
         for p in range(phases):
-            outputs[t, p] = cosines[p] * real - sines[p] * imag
+            outputs[t, p] = cosines[p] * real - sines[p] * (imag + offset)
             outputs[t, phases + p] = cosines[p] * dx - sines[p] * dy
     return outputs
 

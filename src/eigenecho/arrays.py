@@ -119,6 +119,8 @@ def find_device(arguments: Mapping[str, Any]) -> Any:
         _check_in_memory(value, argument)
         for name, tensor in _find_tensors(value, argument):
             _check_tensor(tensor, name)
+            if device is None and tensor.is_meta:
+                raise bad_argument(name, Words("a tensor on meta"), "a tensor with data")
             if device is None:
                 device, first = tensor.device, name
             elif tensor.device != device:
@@ -208,6 +210,9 @@ def _check_tensor(tensor: Any, name: str) -> None:
     if tensor.dtype.is_floating_point and tensor.dtype.itemsize < 4:
         got = f"a {tensor.dtype} tensor on {tensor.device}"
         raise bad_argument(name, Words(got), "float32 or float64 numbers", f"Use {name}.float().")
+    if tensor.is_nested:
+        expected, remedy = "dense tensors", f"Use list({name}.unbind()) for several series."
+        raise bad_argument(name, Words("a nested tensor"), expected, remedy)
     if tensor.layout is not sys.modules["torch"].strided:
         got = f"a {tensor.layout} tensor"
         raise bad_argument(name, Words(got), "a dense tensor", f"Use {name}.to_dense().")

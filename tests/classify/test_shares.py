@@ -34,6 +34,13 @@ def scaled(modes, x):
     return np.float32(modes.scaling.forward(np.asarray(x, float)))
 
 
+def without_level(modes, x):
+    """Return the scaled rows without their mean, and the mean."""
+    rows = modes.scaling.forward(np.asarray(x, float))
+    level = np.float32(np.add.reduceat(rows, [0])[0] / len(rows))
+    return np.float32(rows - level), level
+
+
 SHAPES = {
     "default": (16, 8, 3, 5),
     "one of each": (1, 1, 1, 1),
@@ -54,8 +61,10 @@ def test_shares_equal_loops_in_single_precision(counts, D, dtype):
     *_, phases, J = counts
     thresholds = modes.thresholds.reshape(2 * phases, J, 2, -1)
     for i, x in enumerate(X):
-        for direction, rows in enumerate((scaled(modes, x), scaled(modes, x)[::-1])):
-            y = naive.rounded_mode_outputs(rows, lanes(modes), phases, modes.mixes[direction])
+        whole, level = without_level(modes, x)
+        for direction, rows in enumerate((whole, whole[::-1])):
+            mixes = modes.mixes[direction]
+            y = naive.rounded_mode_outputs(rows, level, lanes(modes), phases, mixes)
             above = y[:, :, None] > thresholds[:, :, direction]
             steps = np.where(np.arange(2 * phases) < phases, len(x), len(x) - 1)
             above[0, phases:] = False
@@ -99,9 +108,10 @@ def test_sampled_outputs_are_those_of_the_loops():
     bank = make_bank(grid.rates, 2, mixes)
     times = np.array([1, 2, 7, 8, 9, 31, 49])
     out = np.empty((len(times), 4, 2 * grid.size), np.float32)
-    sample_outputs(np.float32(x), times, bank, out)
+    level = rng.normal(size=3)
+    sample_outputs(np.float32(x), np.float32([level]), times, bank, out)
     for direction, rows in enumerate((x, x[::-1])):
-        y = naive.rounded_mode_outputs(np.float32(rows), grid.rates + 1, 2, mixes[direction])
+        y = naive.rounded_mode_outputs(rows, level, grid.rates + 1, 2, mixes[direction])
         half = slice(direction * grid.size, (direction + 1) * grid.size)
         np.testing.assert_array_equal(out[:, :, half], y[times])
 
@@ -129,6 +139,20 @@ def test_constants_are_invisible_to_increments_and_to_the_first_phase():
     np.testing.assert_allclose(y[:, 0], 0, atol=1e-12)
     np.testing.assert_allclose(y[:, 3:], 0, atol=1e-12)
     assert np.abs(y[:, 1]).min() > 0.01
+
+
+@pytest.mark.parametrize("level", [1e6, 1e9])
+def test_signals_remain_visible_beside_large_levels(level):
+    """Outputs that ignore constants are those of the series without its level."""
+    X = drawn([60] * 8, 1)
+    levels = level * np.arange(1, 9)
+    modes = fit_modes(collection([x + c for x, c in zip(X, levels, strict=True)]), (4, 3, 3, 3), 0)
+    features = modes.transform(collection([X[0] + 0.5 * level]))
+    again = modes.transform(collection([X[0] + 7.5 * level]))
+    blind = np.zeros(modes.shape, bool)
+    blind[0, 0] = blind[1] = True
+    np.testing.assert_allclose(again[0, blind.ravel()], features[0, blind.ravel()], atol=0.02)
+    assert features[0, blind.ravel()].std() > 0.2
 
 
 def test_thresholds_are_quantiles_of_the_outputs():

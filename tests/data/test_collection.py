@@ -103,6 +103,14 @@ def test_columns_of_frames_in_a_list_are_channels():
     assert read([x.T for x in frames], "channels_first").channels is None
 
 
+def test_wide_frames_may_have_ids_as_index():
+    frame = long_frame(X3).pivot(index="unique_id", columns="ds", values="u")
+    assert_same(read(frame), frame.to_numpy())
+    with pytest.raises(ValueError, match=r"X\.set_index\('unique_id'\)"):
+        read(frame.reset_index())
+    assert_same(read(frame.reset_index().set_index("unique_id")), frame.to_numpy())
+
+
 def test_long_frame_is_sorted_by_id_and_time():
     series = read(long_frame(RAGGED))
     order = np.argsort(NAMES)
@@ -223,6 +231,7 @@ def test_unknown_layout():
         (lambda frame: frame.assign(u="x"), "real numbers"),
         (lambda frame: frame.assign(u=np.nan), "NaN in row 0, column 'u' of series 'a'"),
         (lambda frame: frame.assign(unique_id=None), "no 'unique_id' in row 0"),
+        (lambda frame: frame.assign(unique_id=[[1]] * len(frame)), "column 'unique_id'"),
     ],
 )
 def test_bad_long_frames(change, words):
@@ -274,6 +283,8 @@ def test_labels_of_pandas():
         (np.array(["2020", "NaT", "2021", "2022"], "M8[D]"), "NaT for series 1"),
         (np.ma.array([1, 2, 1, 2], mask=[0, 0, 1, 0]), "None for series 2"),
         ([1, "a", 1, "a"], "text and numbers"),
+        (["a\0", "a", "a\0", "a"], "labels that differ"),
+        ([2**53 + 1, 2**53, 0.5, 0.5], "labels that differ"),
     ],
 )
 def test_bad_labels(y, words):

@@ -1241,6 +1241,12 @@ def test_error_names_the_argument(open_model, name, call):
         call(open_model)
 
 
+def test_repeated_column_names_are_refused():
+    frame = pd.DataFrame(X, columns=["a", "a"])
+    with pytest.raises(ValueError, match="X: got two columns named 'a'"):
+        LinearESN(10).fit(frame, Y)
+
+
 def test_sizes_beyond_the_memory_are_refused():
     with pytest.raises(MemoryError, match="units=1000000000000"):
         LinearESN(10**12).fit(X, Y)

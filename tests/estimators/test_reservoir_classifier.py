@@ -292,6 +292,16 @@ def test_long_frames_of_polars():
     assert classifier.score(pl.from_pandas(frame), labels) == expected.score(frame, labels)
 
 
+def test_ids_of_polars_in_a_column_that_results_have():
+    pl = pytest.importorskip("polars")
+    frame = pl.from_pandas(long_frame().rename(columns={"unique_id": "label"}))
+    labels = {f"s{i:02}": "ab"[i % 2] for i in range(40)}
+    classifier = ReservoirClassifier(**SMALL, id="label", seed=0).fit(frame, labels)
+    with pytest.raises(ValueError, match="id='label'"):
+        classifier.predict(frame)
+    assert classifier.predict_proba(frame).columns == ["label", "a", "b"]
+
+
 @pytest.mark.parametrize(
     "change",
     [lambda f: f.rename(columns={"a": "z"}), lambda f: f[["unique_id", "ds", "b", "a", "c"]],

@@ -163,6 +163,17 @@ def test_gradients_are_rejected(series, fitted):
     assert not hasattr(esn, "model_")
 
 
+def test_tensors_without_data_are_rejected(series, fitted):
+    refused(lambda: fitted.predict(torch.empty(5, 1, device="meta")), "X: got a tensor on meta")
+
+
+def test_nested_tensors_are_rejected(series, fitted):
+    parts = [torch.from_numpy(series)[:n] for n in (5, 8)]
+    for layout in (torch.strided, torch.jagged):
+        nested = torch.nested.nested_tensor(parts, layout=layout)
+        refused(lambda nested=nested: fitted.predict(nested), "X.unbind()")
+
+
 def test_sparse_tensors_are_rejected(series, fitted):
     refused(lambda: fitted.predict(torch.from_numpy(series).to_sparse()), "X.to_dense()")
 

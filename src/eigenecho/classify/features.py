@@ -109,8 +109,9 @@ class PooledModes:
         def compute(piece: tuple[int, int]) -> Array:
             block = series[slice(*piece)]
             out = np.empty((len(block), *self.thresholds.shape), np.float32)
-            rows = _scaled(block, self.scaling)
-            shares_above(rows, block.starts, self._bank, self.thresholds, out)
+            shares_above(
+                *_scaled(block, self.scaling), block.starts, self._bank, self.thresholds, out
+            )
             return task(out.reshape(len(block), -1))
 
         for (_, done), result in zip(pieces, threads.mapped(compute, pieces), strict=True):
@@ -150,7 +151,7 @@ def _draw_thresholds(
         # The increments have no first step.
         times = 1 + rng.choice(len(one.rows) - 1, min(share, len(one.rows) - 1), replace=False)
         samples.append(np.empty((len(times), outputs, lanes), np.float32))
-        sample_outputs(_scaled(one, scaling), np.sort(times), bank, samples[-1])
+        sample_outputs(*_scaled(one, scaling), np.sort(times), bank, samples[-1])
     values = np.sort(np.concatenate(samples).transpose(1, 2, 0), axis=2)
     levels = (np.arange(count) + rng.random((outputs, lanes, count))) / count
     positions = np.clip(levels, *EXTREME_LEVELS) * (values.shape[2] - 1)
@@ -158,8 +159,13 @@ def _draw_thresholds(
     return np.ascontiguousarray(chosen.transpose(0, 2, 1))
 
 
-def _scaled(series: Collection, scaling: Scaling) -> Array:
-    """Return the scaled rows in single precision."""
+def _scaled(series: Collection, scaling: Scaling) -> tuple[Array, Array]:
+    """Return the scaled rows without the level of their series, and the levels (series, D).
+
+    Both are in single precision. A level is the mean of a series.
+    """
     with np.errstate(over="ignore"):
-        rows = scaling.forward(series.rows)
-    return np.clip(rows, -LARGEST_INPUT, LARGEST_INPUT).astype(np.float32)
+        rows = np.clip(scaling.forward(series.rows), -LARGEST_INPUT, LARGEST_INPUT)
+    sums = np.add.reduceat(rows, series.starts[:-1])
+    levels = (sums / series.lengths[:, None]).astype(np.float32)
+    return (rows - levels.repeat(series.lengths, axis=0)).astype(np.float32), levels

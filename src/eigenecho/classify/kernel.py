@@ -9,6 +9,9 @@ steady state of its first value u(0), w = g u(0) / (1 − λ), as if the series 
 value, so that d(0) = 0. With the gain g = i (1 − λ) / |1 − λ| that state is i u(0) / |1 − λ|, and
 the real part of w ignores constants. An output is w or d read at a phase θ: cos θ Re − sin θ Im.
 
+Series are passed without their level, which would leave few digits for a signal that is much
+smaller. A level c adds i c / |1 − λ| to w, which is added to its outputs, and nothing to d.
+
 The inner loops run over modes and are vectorised; the outer loops run over a few steps. Each
 product and sum is rounded separately (no ``fastmath``), so that counts are identical on every CPU,
 regardless of its vector width, and equal those of the same loops in single-precision NumPy.
@@ -99,11 +102,15 @@ def _mix(series, first, steps, bank, a, u):
 
 
 @jit(fastmath=False)
-def _begin(series, bank, a, u, states):
+def _begin(series, level, bank, a, u, states, offsets):
     """Initialise the last states of the block of lanes that starts at lane ``a``.
 
-    The initial states are the steady state for the first value of the series.
+    The initial states are the steady state for the first value of the series. Im w of the level
+    (1, D) is written to ``offsets`` (STEPS, LANES), once for each step.
     """
+    _mix(level, 0, 1, bank, a, u)
+    for k in range(LANES):
+        offsets[:, k] = bank.start[a + k] * u[0, k]
     _mix(series, 0, 1, bank, a, u)
     states[:] = 0
     for k in range(LANES):
@@ -135,14 +142,18 @@ def _advance(numbers, u, states):
 
 
 @jit(fastmath=False)
-def _read(bank, states, outputs):
+def _read(bank, states, offsets, outputs):
     """Write outputs (2 · phases, STEPS · LANES) of the new steps: first of w, then of d."""
     phases = len(bank.cosines)
     for q in range(2 * phases):
         real, imag = states[2 * (q // phases)][LANES:], states[2 * (q // phases) + 1][LANES:]
         cosine, sine, out = bank.cosines[q % phases], bank.sines[q % phases], outputs[q]
-        for k in range(len(out)):
-            out[k] = cosine * real[k] - sine * imag[k]
+        if q < phases:
+            for k in range(len(out)):
+                out[k] = cosine * real[k] - sine * (imag[k] + offsets[k])
+        else:
+            for k in range(len(out)):
+                out[k] = cosine * real[k] - sine * imag[k]
 
 
 @jit(fastmath=False)
@@ -162,10 +173,11 @@ def _count(outputs, thresholds, counts):
 
 
 @jit(fastmath=False)
-def shares_above(rows, starts, bank, thresholds, out):
+def shares_above(rows, levels, starts, bank, thresholds, out):
     """Write the fraction of steps at which each output exceeds each threshold to ``out``.
 
-    Series i is ``rows[starts[i] : starts[i + 1]]`` (steps, D), with at least two steps.
+    Series i is ``rows[starts[i] : starts[i + 1]]`` (steps, D) plus ``levels[i]`` (D,), with at
+    least two steps.
     ``thresholds`` (2 · phases, J, lanes) and ``out`` (series, 2 · phases, J, lanes) exclude the
     lanes of zeros. The outputs of w come first, then those of d, whose first step is excluded
     because it is always 0.
@@ -173,20 +185,20 @@ def shares_above(rows, starts, bank, thresholds, out):
     Q, J, lanes = thresholds.shape
     phases = len(bank.cosines)
     u, states = np.zeros((STEPS, LANES), np.float32), np.empty((4, (STEPS + 1) * LANES), np.float32)
-    outputs = np.empty((Q, STEPS, LANES), np.float32)
+    outputs, offsets = np.empty((Q, STEPS, LANES), np.float32), np.empty_like(u)
     for a in range(0, lanes, LANES):
         n, numbers = min(LANES, lanes - a), bank.numbers[a // LANES]
         limits, counts = thresholds[:, :, a : a + n].copy(), np.empty((Q, J, n), np.int32)
         for i in range(len(starts) - 1):
             series = rows[starts[i] : starts[i + 1]]
             T = len(series)
-            _begin(series, bank, a, u, states)
+            _begin(series, levels[i : i + 1], bank, a, u, states, offsets)
             counts[:] = 0
             for t in range(0, T, STEPS):
                 steps = min(STEPS, T - t)
                 _mix(series, t, steps, bank, a, u)
                 _advance(numbers, u.reshape(u.size), states.reshape(states.size))
-                _read(bank, states, outputs.reshape(Q, STEPS * LANES))
+                _read(bank, states, offsets.reshape(u.size), outputs.reshape(Q, STEPS * LANES))
                 if steps < STEPS:  # steps after the end exceed no threshold
                     outputs[:, steps:] = -np.inf
                 if t == 0:
@@ -201,18 +213,21 @@ def shares_above(rows, starts, bank, thresholds, out):
 
 
 @jit(fastmath=False)
-def sample_outputs(series, times, bank, out):
-    """Write the outputs of all lanes at sorted times into ``out`` (times, 2 · phases, lanes)."""
+def sample_outputs(series, level, times, bank, out):
+    """Write the outputs of all lanes at sorted times into ``out`` (times, 2 · phases, lanes).
+
+    The series is ``series`` (steps, D) plus ``level`` (1, D).
+    """
     Q, lanes = out.shape[1:]
     u, states = np.zeros((STEPS, LANES), np.float32), np.empty((4, (STEPS + 1) * LANES), np.float32)
-    outputs = np.empty((Q, STEPS, LANES), np.float32)
+    outputs, offsets = np.empty((Q, STEPS, LANES), np.float32), np.empty_like(u)
     for a in range(0, lanes, LANES):
-        _begin(series, bank, a, u, states)
+        _begin(series, level, bank, a, u, states, offsets)
         i = 0
         for t in range(0, len(series), STEPS):
             _mix(series, t, min(STEPS, len(series) - t), bank, a, u)
             _advance(bank.numbers[a // LANES], u.reshape(u.size), states.reshape(states.size))
-            _read(bank, states, outputs.reshape(Q, STEPS * LANES))
+            _read(bank, states, offsets.reshape(u.size), outputs.reshape(Q, STEPS * LANES))
             while i < len(times) and times[i] < t + STEPS:
                 for q in range(Q):
                     for k in range(min(LANES, lanes - a)):

@@ -78,6 +78,9 @@ class Collection:
         frame = pandas.DataFrame(values, index=self.ids, columns=list(names))
         if self.format is None:
             return frame
+        if str(self.ids.name) in map(str, names):
+            expected = f"a name that differs from the columns of results: {', '.join(names)}"
+            raise bad_argument("id", self.ids.name, expected, "Rename the column of X.")
         return self.format.write(frame.rename(columns=str), self.ids.name, ())
 
 
@@ -97,7 +100,7 @@ def read_collection(X: Any, layout: str, id: Hashable, time: Hashable) -> Collec
     X, native = to_pandas(X, "X")
     if isinstance(X, np.ndarray) and X.dtype.kind == "O" and X.ndim == 1:
         X = X.tolist()
-    if hasattr(X, "columns") and {id, time} & {*X.columns, *X.index.names}:
+    if hasattr(X, "columns") and ({id, time} & {*X.columns} or {id, time} <= {*X.index.names}):
         series = _read_long(X, FrameFormat.of(native, id, time), id, time)
     elif isinstance(X, (list, tuple)) and all(
         hasattr(x, "__len__") and not isinstance(x, str) for x in X
@@ -123,6 +126,8 @@ def _read_long(X: Any, format: FrameFormat | None, id: Hashable, time: Hashable)
         if column not in X.columns:
             got, expected = Words(f"no column {column!r}"), "a long frame with this column"
             remedy = f"Set {name}= to its name, or use X.reset_index() if it is in the index."
+            if name == "time":
+                remedy += f" For a frame with a series in each row, use X.set_index({id!r})."
             raise bad_argument("X", got, expected, remedy)
     import pandas
 
@@ -255,4 +260,9 @@ def _as_labels(y: Any, series: Collection) -> Array:
         raise bad_argument("y", Words("both text and numbers"), "labels of a single type")
 
     plain = np.array(values)
+    # Text loses trailing NUL characters, and large integers beside floats lose digits.
+    is_lossy = plain.ndim == 1 and plain.dtype.kind in "Uf"
+    if is_lossy and len(set(plain.tolist())) < len(set(values)):
+        got = Words(f"different labels that are equal in an array of dtype {plain.dtype}")
+        raise bad_argument("y", got, "labels that differ", "Rename the labels.")
     return plain.reshape(labels.shape) if plain.size == labels.size else labels

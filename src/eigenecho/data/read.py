@@ -450,7 +450,11 @@ def _long_tables(
     import pandas
 
     values, times = _matrix(frame[list(labels)], name, flags), _times(frame[names.time], name)
-    codes, unique = pandas.factorize(frame[names.id], sort=True)
+    try:
+        codes, unique = pandas.factorize(frame[names.id], sort=True)
+    except TypeError as error:  # unhashable values, or values that cannot be sorted
+        got = Words(f"column {names.id!r}, because {error}")
+        raise bad_argument(name, got, "ids that are text or numbers") from error
     _check_complete(codes < 0, name, repr(names.id))
     order = np.argsort(codes, kind="stable")
     parts = np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)

@@ -147,6 +147,10 @@ def _check_features(estimator: Any, table: Any, reset: bool) -> None:
     """
     if estimator is None:
         return
+    labels = column_labels(table)
+    if labels is not None and len(set(labels)) < len(labels):
+        twice = next(label for label in labels if labels.count(label) > 1)
+        raise bad_argument("X", Words(f"two columns named {twice!r}"), "unique column names")
     labelled = hasattr(table, "columns") or hasattr(estimator, "feature_names_in_")
     # The scikit-learn check is skipped if possible: it takes longer than running a short series.
     if reset or labelled or table.shape[1] != estimator.n_features_in_:
