@@ -29,7 +29,7 @@ from eigenecho.transition import (
     as_transition,
     choose_form,
 )
-from eigenecho.types import Array, Seed
+from eigenecho.types import Array, Seed, brief_repr
 
 SOON = 1000
 """Largest number of units for which an error message states the spectral radius of a matrix."""
@@ -38,7 +38,7 @@ SOURCES = "a name, a Spectrum, eigenvalues, a square matrix, a callable or a del
 """Accepted types of ``spectrum``, for messages."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Reservoir:
     """Reservoir in the working basis.
 
@@ -55,6 +55,9 @@ class Reservoir:
     bias: Array | None = None
     W_fb: Array | None = None
     features: FeatureMap | CustomMap | None = None
+
+    def __repr__(self) -> str:
+        return brief_repr(self)
 
     def __post_init__(self) -> None:
         if not isinstance(self.transition, Transition):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,20 @@ Count = Annotated[int, "≥ 0"]
 PositiveInt = Annotated[int, "> 0"]
 
 
+def brief_repr(record: Any) -> str:
+    """Return the repr of a named tuple or dataclass, with shapes instead of arrays."""
+    names = getattr(record, "_fields", None) or [field.name for field in fields(record)]
+    parts = ", ".join(f"{name}={_brief(getattr(record, name))}" for name in names)
+    return f"{type(record).__name__}({parts})"
+
+
+def _brief(value: Any) -> str:
+    if isinstance(value, list):
+        return f"<list of {len(value)}>"
+    shape = getattr(value, "shape", ())
+    return f"<{type(value).__name__} {tuple(shape)}>" if len(shape) else repr(value)
+
+
 class Forecast(NamedTuple):
     """Forecast and bounds of its prediction interval, as three arrays of the same shape.
 
@@ -48,3 +63,6 @@ class Forecast(NamedTuple):
     mean: Any
     lower: Any
     upper: Any
+
+    def __repr__(self) -> str:
+        return brief_repr(self)

@@ -115,3 +115,22 @@ def test_results_cannot_change_the_network(flat):
     for array in arrays:
         with pytest.raises(ValueError, match="read-only"):
             array[:] = 0
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda esn: esn.forecast(20, interval=0.9), "mean=<ndarray (20, 1)>"),
+        (lambda esn: esn.matrices(), "W=<ndarray (20, 20)>"),
+        (lambda esn: esn.final_state_, "r=<ndarray (20,)>"),
+        (lambda esn: esn.model_.reservoir, "W_in=<ndarray (1, 20)>"),
+        (lambda esn: ee.tasks.mso_split(3), "X=<ndarray (1000, 1)>"),
+        (lambda esn: ee.tasks.memory_capacity(esn, steps=500, warmup=50, seed=0), "total="),
+    ],
+)
+def test_reprs_of_results_fit_on_a_few_lines(make, words):
+    X = ee.tasks.mso(3, steps=201)
+    esn = ee.LinearESN(20, ridge=1e-2, seed=0).fit(X[:-1], X[1:])
+    text = repr(make(esn))
+    assert words in text
+    assert len(text) < 250

@@ -32,7 +32,7 @@ from eigenecho.spectra import Spectrum
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import AbstractProblem, Problem, TrainingState, check_rates, fill_missing
 from eigenecho.transition import Diagonal
-from eigenecho.types import Array
+from eigenecho.types import Array, brief_repr
 
 
 class Matrices(NamedTuple):
@@ -59,6 +59,9 @@ class Matrices(NamedTuple):
     bias: Array | None
     W_fb: Array | None
     W_out: Array
+
+    def __repr__(self) -> str:
+        return brief_repr(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -16,7 +16,7 @@ from eigenecho.reservoir import Reservoir
 from eigenecho.scaling import Scaling
 from eigenecho.series import column_labels
 from eigenecho.threads import one_blas_thread
-from eigenecho.types import Array
+from eigenecho.types import Array, brief_repr
 
 if TYPE_CHECKING:
     from eigenecho.model.model import LinearModel
@@ -41,6 +41,9 @@ class State(NamedTuple):
 
     r: Array
     y: Array
+
+    def __repr__(self) -> str:
+        return brief_repr(self)
 
 
 def as_state(model: LinearModel, state: Any, name: str = "initial_state") -> State:

@@ -12,10 +12,10 @@ import numpy as np
 from eigenecho import metrics
 from eigenecho.checks import as_array, check_count, check_number, generator
 from eigenecho.errors import bad_argument
-from eigenecho.types import Array
+from eigenecho.types import Array, brief_repr
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MemoryCapacity:
     """Memory capacity of a model for each delay.
 
@@ -46,6 +46,9 @@ class MemoryCapacity:
     delays: Array
     capacity: Array
     total: float
+
+    def __repr__(self) -> str:
+        return brief_repr(self)
 
 
 def delayed_recall(

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigenecho.checks import check_count
-from eigenecho.types import Array
+from eigenecho.types import Array, brief_repr
 
 MSO_FREQUENCIES = (0.2, 0.331, 0.42, 0.51, 0.63, 0.74, 0.85, 0.97, 1.08, 1.19, 1.27, 1.32)
 """Frequencies α_1 to α_12 of the paper in radians per step. Some libraries use α_2 = 0.311."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MSOSplit:
     """Next-step prediction task MSO-k with the split of the paper.
 
@@ -46,6 +46,9 @@ class MSOSplit:
     valid: slice
     test: slice
     washout: int
+
+    def __repr__(self) -> str:
+        return brief_repr(self)
 
 
 def mso(k: int, steps: int = 1000) -> Array:
