@@ -536,9 +536,7 @@ def test_missing_file(tmp_path):
 
 @pytest.mark.parametrize("path", [3, None, b"model", ["model"]])
 def test_invalid_path(path):
-    with pytest.raises(
-        ValueError, match=r"path.* expected the path of a file that was written by save\(\)"
-    ):
+    with pytest.raises(ValueError, match="path="):
         ee.load(path)
 
 

@@ -19,12 +19,12 @@ RESTORED_TYPES = (*INTEGERS, "Float32", "Boolean", "Date", "Categorical", "Enum"
 """Narwhals types of ids and times that pandas does not keep, and that are restored in results."""
 
 
-def import_pandas() -> Any:
-    """Import pandas, or raise an ImportError that explains why it is required."""
+def import_pandas(feature: str = "Reading DataFrames") -> Any:
+    """Import pandas, or raise an ImportError that explains which feature requires it."""
     try:
         import pandas
     except ImportError as error:
-        raise missing_package("Reading DataFrames", "pandas", "cli") from error
+        raise missing_package(feature, "pandas", "cli") from error
     return pandas
 
 

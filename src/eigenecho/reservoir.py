@@ -18,7 +18,7 @@ from eigenecho.features import CustomMap, FeatureMap, Features, resolve
 from eigenecho.kernels import CustomForm, FeatureForm, Form
 from eigenecho.progress import Progress
 from eigenecho.spectra import LAWS, Spectrum, from_matrix, law, random_matrix
-from eigenecho.spectra.joined_law import draw_law
+from eigenecho.spectra.spectrum import draw_law
 from eigenecho.threads import one_blas_thread
 from eigenecho.transition import (
     Choice,

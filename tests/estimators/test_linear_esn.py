@@ -134,3 +134,64 @@ def test_reprs_of_results_fit_on_a_few_lines(make, words):
     text = repr(make(esn))
     assert words in text
     assert len(text) < 250
+
+
+# Laws and subclasses -----------------------------------------------------------------------------
+
+
+def test_laws_may_return_arrays():
+    X = ee.tasks.mso(3, steps=201)
+    values = ee.spectra.ring(20, sr=0.9).values
+    expected = ee.LinearESN(20, spectrum=values, seed=0).fit(X[:-1], X[1:]).predict(X)
+
+    def law(n, sr, seed):
+        return ee.spectra.ring(n, sr=sr).values
+
+    drawn = ee.LinearESN(20, spectrum=law, seed=0).fit(X[:-1], X[1:])
+    np.testing.assert_array_equal(drawn.predict(X), expected)
+    joined = ee.spectra.joined(ee.spectra.ring(4, sr=0.5), law)
+    assert joined(20, sr=0.9, seed=0).units == 20
+    for wrong in (lambda n, sr, seed: None, lambda n, sr, seed: values[:-1]):
+        with pytest.raises(ValueError, match=r"(?s)spectrum: got .* from <lambda>\(20\)"):
+            ee.LinearESN(20, spectrum=wrong).fit(X[:-1], X[1:])
+
+
+class Small(ee.LinearESN):
+    """Network with few parameters."""
+
+    def __init__(self, units=20, seed=0):
+        super().__init__(units, ridge=1e-2, warmup=50, seed=seed)
+
+
+def test_subclasses_may_have_fewer_parameters(tmp_path):
+    X = ee.tasks.mso(3, steps=401)
+    small = Small().fit(X[:-1], X[1:])
+    plain = ee.LinearESN(20, ridge=1e-2, warmup=50, seed=0).fit(X[:-1], X[1:])
+    np.testing.assert_array_equal(small.predict(X), plain.predict(X))
+    small.save(tmp_path / "small.safetensors")
+    loaded = ee.load(tmp_path / "small.safetensors")
+    assert (type(loaded), loaded.ridge) == (ee.LinearESN, 1e-2)
+    np.testing.assert_array_equal(loaded.fit(X[:-1], X[1:]).predict(X), plain.predict(X))
+    data = X[:-1], X[1:]
+    reduced = small.reduce(units=6, data=data)
+    np.testing.assert_array_equal(reduced.predict(X), plain.reduce(units=6, data=data).predict(X))
+    grid = {"ridge": [1e-6, 1e-2]}
+    found, expected = (ee.search(esn, grid, *data) for esn in (small, plain))
+    np.testing.assert_array_equal(found.errors, expected.errors)
+    np.testing.assert_array_equal(
+        found.best_estimator.predict(X), expected.best_estimator.predict(X)
+    )
+
+
+@pytest.mark.parametrize("estimator", [ee.LinearESN(20, seed=0), ee.DiagonalReservoir(20, seed=0)])
+def test_dtype_of_a_fitted_network_is_that_of_its_fit(estimator):
+    X = ee.tasks.mso(3, steps=201)
+    run = estimator.fit(X[:-1], X[1:]).transform
+    before = run(X)
+    estimator.set_params(dtype="float32")
+    np.testing.assert_array_equal(run(X), before)
+    if hasattr(estimator, "predict"):
+        more = ee.LinearESN(20, seed=0).fit(X[:-1], X[1:]).partial_fit(X[:-1], X[1:])
+        np.testing.assert_array_equal(
+            estimator.partial_fit(X[:-1], X[1:]).predict(X), more.predict(X)
+        )

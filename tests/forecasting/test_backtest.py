@@ -394,3 +394,10 @@ def test_missing_pandas_is_reported_before_fitting(monkeypatch):
     with pytest.raises(ModuleNotFoundError, match="pandas"):
         forecaster.backtest(y, origins=2, progress=lambda done, total: told.append(done))
     assert not told
+
+
+def test_missing_pandas_is_named_before_the_first_fit(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    forecaster = ee.Forecaster(horizon=3)
+    with pytest.raises(ImportError, match=r"backtest requires pandas.*pip install"):
+        forecaster.backtest(np.arange(40.0) % 7)

@@ -18,7 +18,7 @@ import eigenecho as ee
 from eigenecho import spectra
 from eigenecho.errors import IllConditionedWarning
 from eigenecho.spectra import LAWS, Spectrum, joined, law, log_ring, ring
-from eigenecho.spectra.joined_law import JoinedLaw, whole_parts
+from eigenecho.spectra.spectrum import JoinedLaw, whole_parts
 
 NAMES = sorted(LAWS)
 finite = st.floats(-1, 1, allow_nan=False, width=32)
@@ -207,10 +207,10 @@ def test_unsupported_operands_of_addition(other):
         (lambda: joined("ring", "golden")(1), "n=1.*at least 2"),
         (lambda: (ring(10) + log_ring)(20.0), "n=20.0.*int"),
         (
-            lambda: (ring(10) + (lambda n, sr, seed: [sr] * n))(12),
-            r"from <lambda>\(2\);.*a Spectrum",
+            lambda: (ring(10) + (lambda n, sr, seed: ["a"] * n))(12),
+            r"spectrum: got .*from <lambda>\(2\)",
         ),
-        (lambda: (ring(10) + (lambda n, sr, seed: ring(3)))(12), r"a Spectrum of 2 eigenvalues"),
+        (lambda: (ring(10) + (lambda n, sr, seed: ring(3)))(12), "2 eigenvalues"),
     ],
 )
 def test_invalid_joined_laws(call, message):

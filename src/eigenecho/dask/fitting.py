@@ -21,7 +21,7 @@ from eigenecho.estimators.validation import all_or_nothing, gap_options, target_
 from eigenecho.progress import StageReport, stage_report
 from eigenecho.reservoir import DrawnReservoir
 from eigenecho.scaling import Spread
-from eigenecho.training import Settings, check_warmup
+from eigenecho.training import Settings, check_warmup, parameters_of
 
 Estimator = TypeVar("Estimator", LinearESN, Forecaster)
 
@@ -76,7 +76,7 @@ def fit(
 
 
 def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: StageReport | None) -> None:
-    settings = Settings.of(esn.get_params(deep=False))
+    settings = Settings.of(parameters_of(esn))
     if settings.has_features or settings.ridge == "loop":
         got = "features or a delay line" if settings.has_features else "ridge='loop'"
         remedy = "Use LinearESN.fit instead, without a cluster."

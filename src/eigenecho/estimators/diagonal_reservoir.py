@@ -16,7 +16,7 @@ from eigenecho.estimators import validation
 from eigenecho.progress import Progress, Report
 from eigenecho.reservoir import draw
 from eigenecho.threads import one_blas_thread
-from eigenecho.training import Settings
+from eigenecho.training import Settings, parameters_of
 from eigenecho.types import Seed
 
 
@@ -102,7 +102,7 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the reservoir for the features of ``X``; ``y`` is ignored."""
         with validation.all_or_nothing(self):
-            recipe = Settings.of(self.get_params(deep=False) | {"penalty": "identity"}).recipe
+            recipe = Settings.of(parameters_of(self) | {"penalty": "identity"}).recipe
             series, _ = validation.check_inputs(X, self.dtype, self, reset=True)
             validation.warn_if_single_rows([len(s) for s in series])
             # Unlike None, an int can be stored in a file, so that loaded reservoirs can be redrawn.
@@ -133,7 +133,8 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         apart = is_on_device(X)
         # On a device, a check would wait for all operations. Non-finite inputs are found later,
         # because they lead to non-finite states.
-        series, container = validation.check_inputs(X, self.dtype, self, finite=not apart)
+        dtype = self.reservoir_.dtype
+        series, container = validation.check_inputs(X, dtype, self, finite=not apart)
         validation.check_output_format(self, container)
         reservoir, series = self.reservoir_, container.together(series)
         out = validation.check_out(out, series, reservoir)
@@ -145,7 +146,7 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                     reservoir.states(a, reservoir.zero_state(a), out, counter) for a in drives
                 ]
             except UnstableError:
-                validation.check_inputs(X, self.dtype, self)
+                validation.check_inputs(X, dtype, self)
                 raise
         return container.restore(states)
 

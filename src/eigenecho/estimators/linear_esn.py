@@ -42,6 +42,7 @@ from eigenecho.training import (
     TrainingState,
     check_lengths,
     check_rates,
+    parameters_of,
     pose,
     update,
 )
@@ -303,7 +304,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         return self
 
     def _fit_further(self, X: Any, y: Any, initial_state: Any) -> None:
-        settings, before, model = self._settings(), self._fitted, self.model_
+        before, model = self._fitted, self.model_
+        settings = Settings.of(parameters_of(self) | {"dtype": model.reservoir.dtype})
         inputs, outputs, container = validation.training_series(settings, X, y, self, reset=False)
         validation.output_names(y, before.output_names, series=True)
         if initial_state is None:
@@ -401,7 +403,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         y, sample_weight = to_host((y, sample_weight))
         validation.output_names(y, self._fitted.output_names)
         check, gaps = validation.check_outputs, self.missing == "skip"
-        targets, _ = check(y, container, self.dtype, D=self.n_outputs_, gaps=gaps)
+        targets, _ = check(y, container, model.reservoir.dtype, D=self.n_outputs_, gaps=gaps)
         check_lengths(outputs, targets, self.warmup, " to score")
         true, guess = (
             np.concatenate([s[self.warmup :] for s in series]) for series in (targets, outputs)
@@ -635,7 +637,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         """
         validation.check_feature_names(self, data[0] if isinstance(data, tuple) else data)
         fitted = self._checked.reduced(units, tol, data)
-        esn = clone(self).set_params(units=fitted.model.units, spectrum=fitted.spectrum)
+        esn = clone(self)
+        esn.units, esn.spectrum = fitted.model.units, fitted.spectrum
         for name in ("n_features_in_", "feature_names_in_", "_device"):
             if hasattr(self, name):
                 setattr(esn, name, getattr(self, name))
@@ -784,7 +787,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         return tags
 
     def _settings(self) -> Settings:
-        return Settings.of(self.get_params(deep=False))
+        return Settings.of(parameters_of(self))
 
 
 def _r2(true: Array, guess: Array, weights: Array | None) -> float:

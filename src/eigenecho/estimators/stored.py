@@ -29,7 +29,7 @@ from eigenecho.model.stored import StoredLearner, StoredStream, with_basis
 from eigenecho.reservoir import Reservoir, per_feature
 from eigenecho.schema import from_label, stands_for, to_label
 from eigenecho.spectra import LAWS, Spectrum
-from eigenecho.training import Evidence, GroupEvidence, Settings
+from eigenecho.training import Evidence, GroupEvidence, Settings, parameters_of
 from eigenecho.transition import DelayLine, Dense, Diagonal, Sparse, Transition, as_transition
 from eigenecho.types import Array, NonNegative
 
@@ -54,7 +54,7 @@ class Parameters:
     @classmethod
     def of(cls, estimator: Any) -> Parameters:
         """Return the parameters of an estimator."""
-        params = dict(estimator.get_params(deep=False))
+        params = parameters_of(estimator)
         if "units" in params:  # a network or a reservoir
             _check_network(params, estimator.n_features_in_)
             if callable(params["spectrum"]):

@@ -238,8 +238,9 @@ def _check_observed(outputs: list[Array], y: Any, container: Container, warmup: 
 
 def input_series(estimator: Any, X: Any, y_previous: Any = None) -> tuple[list[Array], Container]:
     """Return the inputs of a fitted estimator, which are empty for a model without inputs."""
+    dtype = estimator.model_.reservoir.dtype
     if X is not None:
-        return check_inputs(X, estimator.dtype, estimator)
+        return check_inputs(X, dtype, estimator)
     if features := estimator.n_features_in_:
         raise bad_argument("X", None, f"a series with {counted(features, 'feature')}")
     if y_previous is None:
@@ -248,7 +249,7 @@ def input_series(estimator: Any, X: Any, y_previous: Any = None) -> tuple[list[A
             "own outputs."
         )
     container = output_container(y_previous)
-    before, container = check_outputs(y_previous, container, estimator.dtype, "y_previous")
+    before, container = check_outputs(y_previous, container, dtype, "y_previous")
     return [s[:, :0] for s in before], container
 
 

@@ -20,6 +20,7 @@ from eigenecho.forecasting.candidates import runner
 from eigenecho.forecasting.fit import FittedForecaster, fit, warn_zero_width
 from eigenecho.forecasting.seasons import find_periods, whole_periods
 from eigenecho.forecasting.selection import ForecastConfig
+from eigenecho.frames import import_pandas
 from eigenecho.pages import format_numbers
 from eigenecho.types import Array
 
@@ -303,8 +304,7 @@ def run_backtest(
     The origin −1 excludes a series. After an interruption, the result contains the finished
     origins, if any.
     """
-    import pandas  # noqa: F401 (if it is missing, the error is raised before the first fit)
-
+    import_pandas("backtest")  # if it is missing, the error is raised before the first fit
     # The forecaster does not use this season, so it may depend on all rows up to the last origin.
     latest, _ = _up_to(panel, rows[-1])
     season = naive_season(latest, whole_periods(find_periods(latest, config.periods)))

@@ -24,7 +24,7 @@ from eigenecho.progress import Report
 from eigenecho.reservoir import Cache, per_feature
 from eigenecho.rows import Fold
 from eigenecho.threads import one_blas_thread
-from eigenecho.training import Settings, check_lengths, lowest
+from eigenecho.training import Settings, check_lengths, lowest, parameters_of
 from eigenecho.types import Array
 
 BATCH = 12
@@ -121,7 +121,7 @@ def search(
     combinations = expand(grid)
     if seeds is not None and any("seed" in combination for combination in combinations):
         raise bad_argument("seeds", seeds, "None, because the grid contains seeds")
-    base = estimator.get_params(deep=False)
+    base = parameters_of(estimator)
     for name in dict.fromkeys(itertools.chain(*combinations)):
         check_known(name, "grid", sorted(base))
     seeds = _seeds(seeds, base.pop("seed"))
@@ -142,8 +142,10 @@ def search(
     best, fitted = lowest(scores), None
     _warn_if_useless(scores)
     if refit:
-        params = {"seed": seeds[0]} | combinations[best]
-        fitted = clone(estimator).set_params(**params).fit(X, y)
+        fitted = clone(estimator)
+        for name, value in ({"seed": seeds[0]} | combinations[best]).items():
+            setattr(fitted, name, value)
+        fitted.fit(X, y)
     return SearchResult(combinations, seeds, errors, best, fitted, test_errors)
 
 

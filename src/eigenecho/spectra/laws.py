@@ -8,10 +8,9 @@ from typing import Any
 from eigenecho.checks import is_finite_number
 from eigenecho.errors import bad_argument, counted, unknown_name
 from eigenecho.spectra.golden import golden, noisy_golden
-from eigenecho.spectra.joined_law import JoinedLaw
 from eigenecho.spectra.random import sim, uniform
 from eigenecho.spectra.ring import log_ring, ring, time_constants
-from eigenecho.spectra.spectrum import Spectrum
+from eigenecho.spectra.spectrum import JoinedLaw, Spectrum
 
 Law = Callable[..., Spectrum]
 """Callable ``law(n, sr=…, seed=…) -> Spectrum``."""

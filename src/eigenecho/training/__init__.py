@@ -31,7 +31,7 @@ from eigenecho.training.problem import (
     pose,
 )
 from eigenecho.training.recursive import RecursiveLeastSquares, TrainingState, check_rates
-from eigenecho.training.settings import SOLVERS, Settings
+from eigenecho.training.settings import SOLVERS, Settings, parameters_of
 from eigenecho.training.train import (
     Evidence,
     GroupEvidence,

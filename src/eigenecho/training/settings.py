@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,12 @@ class Settings:
         free = int(self.fit_bias and not self.penalize_bias)
         is_neuron = self.penalty == "neuron" and drawn.reservoir.features is None
         return Penalty(size, free, drawn.basis if is_neuron else None)
+
+
+def parameters_of(estimator: Any) -> dict[str, Any]:
+    """Return all parameters of an estimator, even if the constructor of a subclass has fewer."""
+    kind = next(k for k in type(estimator).__mro__ if k.__module__.startswith("eigenecho."))
+    return {name: getattr(estimator, name) for name in signature(kind).parameters}
 
 
 def _numbers(ridge: Any) -> tuple[float, ...]:
