@@ -294,11 +294,11 @@ def test_quiet_prints_nothing(data, tmp_path, monkeypatch):
     ],
 )
 def test_invalid_options_give_one_line_and_exit_code_2(data, tmp_path, options, said):
-    answer = invoke(data, "--horizon", H, "--out", tmp_path / "r.html", *options)
+    answer = invoke(data, "--horizon", H, "--out", tmp_path / "new" / "r.html", *options)
     assert answer.exit_code == 2
     assert said in answer.output
     assert "Traceback" not in answer.output
-    assert not (tmp_path / "r.html").exists()
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("option", [("--horizon", "0"), ("--blocks", "x"), ("--last", "-1")])
@@ -311,7 +311,7 @@ def test_places_that_cannot_be_written_are_refused_before_any_work(data, tmp_pat
     occupied = tmp_path / "file"
     occupied.write_text("not a folder")
     for out, said in (
-        (occupied / "r.html", "File exists"),
+        (occupied / "r.html", "Not a directory"),
         (tmp_path, "Invalid output file"),
         (data, "is the input file"),
         (tmp_path / "r.xlsx", "ends in .html or .csv"),

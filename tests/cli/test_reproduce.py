@@ -168,7 +168,9 @@ def test_unwritable_output_folder(tmp_path):
     occupied = tmp_path / "file"
     occupied.write_text("not a folder")
     for out in (occupied, occupied / "below"):
-        refused(invoke("--out", out), "Cannot write", str(out))
+        answer = invoke("--out", out)
+        refused(answer, "Cannot write", str(out))
+        assert "stored" not in answer.stderr
 
 
 @pytest.mark.usefixtures("sketched")

@@ -123,6 +123,14 @@ def test_panels_in_partitions_that_split_series(tmp_path):
     assert len(predict(actual).compute()) == len(expected)
 
 
+def test_forecasters_with_other_columns_are_refused():
+    whole = frame().assign(past=1.5)
+    forecaster = ee.Forecaster(4, past=["past"]).fit(whole)
+    for context in (None, [delayed(whole)]):
+        with pytest.raises(ValueError, match="model: got a forecaster with the columns 'past'"):
+            predict(forecaster, context)
+
+
 def test_invalid_frames():
     with pytest.raises(ValueError, match="y: got an object of type str"):
         fit(ee.Forecaster(4), y="panel")

@@ -99,6 +99,7 @@ def forecast(
             )
         write_predictions(result, files["table"])
         if "model" in files:
+            files["model"].parent.mkdir(parents=True, exist_ok=True)
             forecaster.save(files["model"])
         if "page" in files:
             origin = {
@@ -153,7 +154,6 @@ def _output_files(data: Path, out: list[Path], save: Path | None, force: bool) -
     if is_parquet and not (find_spec("pyarrow") or find_spec("fastparquet")):
         raise ValueError(f"{files['table']} {NEEDS_PYARROW}")
     for path in files.values():
-        terminal.make_writable(path.parent)
         terminal.check_target(path, data, force)
     return files
 

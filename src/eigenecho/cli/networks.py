@@ -62,7 +62,7 @@ def convert(
         "input_to_readout": input_to_readout,
     }
     try:
-        check_target(target, source, force)
+        _check_output(target, source, force)
         model = from_npz(source, **{name: v for name, v in options.items() if v is not None})
         model.save(target)
     except (ValueError, OSError) as error:
@@ -104,7 +104,7 @@ def reduce(
     target = source.with_name(f"{source.stem}-reduced{source.suffix}") if out is None else out
     try:
         for path in [target] if plot is None else [target, plot]:
-            check_target(path, source, force)
+            _check_output(path, source, force)
         loaded = load_network(source)
         # Only an estimator has training statistics.
         model: Any = getattr(loaded, "model_", loaded) if white else loaded
@@ -137,11 +137,18 @@ def export(
     """
     try:
         for suffix in FORMATS.get(target.suffix, ()):
-            check_target(target.with_suffix(suffix), source, force)
+            _check_output(target.with_suffix(suffix), source, force)
         report = load_network(source).export(target, dtype=dtype)
     except (ValueError, OSError) as error:
         raise fail(" ".join(str(error).split())) from None
     say(Console(), report)
+
+
+def _check_output(path: Path, source: Path, force: bool) -> None:
+    """Raise OSError if a file cannot be written, or would replace another file."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"Cannot write {path}: the folder {path.parent} does not exist.")
+    check_target(path, source, force)
 
 
 def load_network(source: Path) -> Any:

@@ -13,7 +13,7 @@ from joblib import cpu_count
 from rich.console import Console
 from rich.table import Column, Table
 
-from eigenecho.cli.terminal import command_line, fail, make_writable, progress, say
+from eigenecho.cli.terminal import check_folder, command_line, fail, progress, say
 from eigenecho.pages import format_duration
 from eigenecho.paper import report, runner
 from eigenecho.paper.cell_store import CellStore, StoreError
@@ -63,10 +63,11 @@ def reproduce(
         console.print(experiment_table())
         return
     folder = out or (OUT_QUICK if quick else OUT)
-    command, start = command_line(context, "fresh"), perf_counter()
+    command, start, stored = command_line(context, "fresh"), perf_counter(), ""
     try:
         experiments = runner.find_experiments(names or (), quick, seeds)
-        make_writable(folder)
+        check_folder(folder)
+        stored = " Finished runs are stored."
         store = CellStore(folder / STORE)
         for experiment in experiments if fresh else ():
             store.forget(experiment)
@@ -78,9 +79,7 @@ def reproduce(
             parts = report.collect(runner.find_experiments((), quick, seeds), store)
             path = report.write(parts, folder, quick, command, perf_counter() - start)
     except OSError as error:
-        raise fail(
-            f"Cannot write to {folder}: {error.strerror or error}. Finished runs are stored."
-        ) from None
+        raise fail(f"Cannot write to {folder}: {error.strerror or error}.{stored}") from None
     except (ValueError, StoreError) as error:
         raise fail(error) from None
     except CellError as error:

@@ -44,9 +44,9 @@ def command_line(context: typer.Context, *hidden: str) -> str:
     return shlex.join(words)
 
 
-def make_writable(folder: Path) -> None:
-    """Create a folder if necessary, and raise OSError unless files can be written to it."""
-    folder.mkdir(parents=True, exist_ok=True)
+def check_folder(folder: Path) -> None:
+    """Raise OSError unless files can be written to a folder, which need not exist yet."""
+    folder = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
     with tempfile.TemporaryFile(dir=folder):
         pass
 
@@ -57,8 +57,7 @@ def check_target(path: Path, source: Path, force: bool) -> None:
         raise FileExistsError(f"The output file {path} is the input file. Choose another name.")
     if path.exists() and not force:
         raise FileExistsError(f"The file {path} already exists. Use --force to replace it.")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"Cannot write {path}: the folder {path.parent} does not exist.")
+    check_folder(path.parent)
 
 
 def say(console: Console, line: object) -> None:

@@ -30,6 +30,10 @@ def predict_panel(forecaster: Forecaster, context: Any, horizon: int | None) -> 
     import dask.dataframe as dd
     import pandas
 
+    if labels := forecaster.fitted_.panel.columns.labels:
+        got = Words(f"a forecaster with the columns {', '.join(map(repr, labels))}")
+        remedy = "Use forecaster.predict(X=...) instead."
+        raise bad_argument("model", got, "a forecaster of y alone", remedy)
     if context is None:
         return dd.from_pandas(forecaster.predict(horizon), npartitions=1)
     frame = context

@@ -44,7 +44,7 @@ OTHERS = "List exogenous variables in known= or past=, or pass them as X. Drop a
 
 TEXT = (
     "Convert it to numbers, drop it, or make it the index if it contains the times. For a long "
-    "frame, pass its column names to Forecaster(id=, time=, target=)."
+    "frame, set id= and time= to the names of its columns."
 )
 """The remedy for a column of a frame that does not contain numbers."""
 
