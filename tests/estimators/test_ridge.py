@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -82,3 +84,35 @@ def test_noise_is_a_variance_for_each_output():
     esn = network().fit(U, np.column_stack([Y, 10 * Y]))
     np.testing.assert_array_equal(esn.noise_, np.diag(esn.noise_covariance_))
     np.testing.assert_allclose(esn.noise_[1], 100 * esn.noise_[0])
+
+
+# Closed loops ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("select", ["ridge", "score"])
+def test_closed_loops_need_targets_one_row_ahead(select):
+    X = ee.tasks.mso(3, steps=402)
+
+    def fit(y):
+        if select == "ridge":
+            return ee.LinearESN(20, ridge="loop", seed=0).fit(X[:-2], y)
+        return ee.search(ee.LinearESN(20, seed=0), {"ridge": [1e-6, 1e-2]}, X[:-2], y, score="loop")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit(X[1:-1])
+    with pytest.warns(UserWarning, match="targets"):
+        fit(X[2:])
+    with pytest.raises(ValueError, match="y equals X"):
+        fit(X[:-2])
+
+
+def test_ridges_of_closed_loops_are_found_quickly_for_more_weights_than_rows():
+    """Statistics of few rows are as small as the rows."""
+    X = ee.tasks.lorenz(301)
+    esn = ee.LinearESN(40, features="quadratic", ridge="loop", standardize=True, seed=0)
+    esn.fit(X[:-1], X[1:])
+    assert len(esn.W_out_) > 2 * len(X)
+    assert np.isfinite(esn.forecast(20, clip=True)).all()
+    with pytest.raises(MemoryError, match="ridge='loop'"):
+        esn.set_params(units=440).fit(X[:-1], X[1:])

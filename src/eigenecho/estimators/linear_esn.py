@@ -260,7 +260,9 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             settings = learn_spectrum(settings, inputs, outputs, self.seed)
         drawn = settings.draw(inputs[0].shape[1], outputs[0].shape[1], self.seed)
         problem = pose(settings, drawn, inputs, outputs)
+        target = validation.target_kind(inputs, outputs)
         if settings.ridge == "loop":
+            validation.check_target(target, "ridge='loop'")
             ridge = select_ridge_by_loop(problem, problem.everything(settings.warmup))
             settings = replace(settings, ridge=(ridge,))
         fitted = fit_network(
@@ -270,7 +272,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             largest_targets(outputs),
             to_host(outputs[-1][-1]),
             flat=container.flat,
-            target=validation.target_kind(inputs, outputs),
+            target=target,
             output_names=validation.output_names(y, series=True),
         )
         fitted.attach_to(self)

@@ -361,18 +361,21 @@ def merge_kinds(old: str | None, new: str | None) -> str | None:
     return "other"
 
 
-def check_target(kind: str | None) -> None:
-    """Raise an error or warn if a model cannot forecast, because it predicts other targets."""
+def check_target(kind: str | None, user: str = "forecast") -> None:
+    """Raise an error or warn if closed loops are impossible, because a model has other targets.
+
+    ``user`` is the method or option that closes the loop.
+    """
     remedy = "To predict the next row, use fit(series[:-1], series[1:])."
     if kind == "same":
         raise ValueError(
-            "forecast requires a model that predicts the next row, but this model was fitted with "
-            f"y equal to X. {remedy}"
+            f"{user} requires a model that predicts the next row, but y equals X in the training "
+            f"rows. {remedy}"
         )
     if kind == "other":
         warn(
-            "forecast uses each output as the next input, but the targets passed to fit were not "
-            f"the first columns of X, one row ahead. {remedy} In X, columns that are known in "
-            "advance must come after the series itself.",
+            f"{user} uses each output as the next input, but the targets are not the first columns "
+            f"of X, one row ahead. {remedy} In X, columns that are known in advance must come "
+            "after the series itself.",
             UserWarning,
         )

@@ -16,7 +16,7 @@ from eigenecho.checks import check_count, check_known
 from eigenecho.clients import on_client
 from eigenecho.errors import UnstableWarning, bad_argument, warn
 from eigenecho.estimators import LinearESN
-from eigenecho.estimators.validation import training_series
+from eigenecho.estimators.validation import check_target, target_kind, training_series
 from eigenecho.grid_search.grid import Group, Params, expand, folds, group_combinations, int_seed
 from eigenecho.grid_search.result import SearchResult
 from eigenecho.grid_search.scores import Data, score_group
@@ -131,6 +131,8 @@ def search(
 
     def compute() -> Array:
         plan = _plan(base, combinations, data, validation, test)
+        if score == "loop" or any(g.params.get("ridge") == "loop" for g, *_ in plan):
+            check_target(target_kind(*plan[0][1]), "A closed loop")
         batches = partial(_run_batches, plan, score, 1 if apart else workers, client)
         return _score_plan(plan, seeds, len(combinations), batches, progress)
 

@@ -12,6 +12,7 @@ from functools import reduce
 
 import numpy as np
 
+from eigenecho.checks import check_memory
 from eigenecho.errors import bad_argument
 from eigenecho.model.forecast import check_autonomous, run_forecast
 from eigenecho.model.loop import ClosedLoop
@@ -46,6 +47,7 @@ def select_ridge_by_loop(problem: Problem, rows: Block) -> float:
     The last blocks are held out in turn. For every ridge, a readout is trained on the other blocks,
     and forecasts within the held-out block are compared with the targets.
     """
+    check_memory(8.0 * (BLOCKS + HELD_OUT) * problem.size**2, "ridge", "loop")
     blocks = _cut(rows)
     first, *others = blocks
     statistics, held_out, _ = problem.gather(Triangle, Fold(first, tuple(others)))

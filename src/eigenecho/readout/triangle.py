@@ -73,7 +73,7 @@ class Triangle(Accumulator):
 
     def merge(self, other: Triangle) -> Triangle:
         """Return the statistics of both sets of rows."""
-        R, Z, left = annihilate(self.R, self.Z, other.R, other.Z)
+        R, Z, left = annihilate(self.R, self.Z, *other._filled)
         with np.errstate(over="ignore", invalid="ignore"):
             rest = self.rest + other.rest + left.T @ left
         return Triangle(R, Z, rest, self.rows + other.rows)
@@ -88,6 +88,12 @@ class Triangle(Accumulator):
     def size(self) -> int:
         """Number of columns N'."""
         return len(self.R)
+
+    @property
+    def _filled(self) -> tuple[Array, Array]:
+        """R and Z; fewer rows than columns leave only rounding errors in their last rows."""
+        filled = max(min(self.rows, self.size), 1)
+        return self.R[:filled], self.Z[:filled]
 
     @property
     def outputs(self) -> int:
@@ -113,7 +119,7 @@ class Triangle(Accumulator):
 
         By default, the head consists of the unpenalised bias, if there is one.
         """
-        return factorise_rows(self.R, self.Z, self.rows, penalty, head)
+        return factorise_rows(*self._filled, self.rows, penalty, head)
 
     def solve(self, penalty: Penalty, ridge: float) -> Array:
         """Return argmin ‖Y − X w‖² + ridge ‖L w‖², (N', D_out), on the device of the statistics.
