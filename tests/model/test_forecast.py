@@ -512,7 +512,7 @@ def test_model_that_repeats_its_input_is_rejected(context, tmp_path):
     esn = network(ridge=1.0).fit(WAVES, WAVES)
     esn.save(tmp_path / "esn.safetensors")
     for one in (esn, load(tmp_path / "esn.safetensors")):
-        with pytest.raises(ValueError, match=f"y equal to X.*{NEXT}"):
+        with pytest.raises(ValueError, match=f"forecast.*{NEXT}"):
             one.forecast(3, context)
 
 
