@@ -127,6 +127,7 @@ def are_several(context: Any) -> bool:
     return container_kind(context) != "single"
 
 
+@one_blas_thread()
 def forecast_several(
     model: LinearModel,
     horizon: int,

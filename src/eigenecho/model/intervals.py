@@ -104,6 +104,7 @@ class Posterior:
     free: float
 
     @classmethod
+    @one_blas_thread()
     def of(cls, evidence: Evidence) -> Posterior | None:
         """Return the posterior of a trained readout; None if its weights are not unique."""
         parts = []

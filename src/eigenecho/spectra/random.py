@@ -8,6 +8,7 @@ import numpy as np
 
 from eigenecho.checks import as_square, check_connectivity, check_sr, check_units, generator
 from eigenecho.spectra.spectrum import Spectrum, real_count
+from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array, Seed
 
 
@@ -80,6 +81,7 @@ def sim(n: int, sr: float = 0.9, seed: Seed = None, *, connectivity: float = 1.0
     return from_matrix(random_matrix(n, seed, connectivity=connectivity)).scaled(sr)
 
 
+@one_blas_thread()
 def from_matrix(W: Any) -> Spectrum:
     """Return the eigenvalues of a real square matrix, which may be sparse.
 
