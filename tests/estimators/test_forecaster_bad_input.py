@@ -12,7 +12,7 @@ from scipy import stats
 from sklearn.exceptions import NotFittedError
 
 import eigenecho as ee
-from eigenecho.errors import FewRowsWarning, UnstableError
+from eigenecho.errors import FewRowsWarning, UnstableWarning
 from eigenecho.forecasting.prior import Mixture, default_prior
 from eigenecho.forecasting.signals import fill_gaps, mean_step
 
@@ -359,11 +359,13 @@ def test_horizon_too_large_for_memory(horizon):
     assert forecaster.predict(10).shape == (10,)
 
 
-def test_diverging_loop_is_reported_with_its_step():
+def test_diverging_loop_is_replaced_by_the_last_value():
     forecaster = made(strategy="recursive", spectrum=ee.Spectrum([1.2])).fit(NOISE)
     assert np.all(np.isfinite(forecaster.predict()))
-    with pytest.raises(UnstableError, match=r"overflow .* steps ahead"):
-        forecaster.predict(5000)
+    with pytest.warns(UnstableWarning, match="last value"):
+        forecast = forecaster.predict(5000)
+    assert NOISE.min() <= forecast.min()
+    assert forecast.max() <= NOISE.max()
 
 
 # Columns of any type ------------------------------------------------------------------------------

@@ -195,6 +195,7 @@ class Forecaster(BaseEstimator):
             over = mapped if client is None else on_client(client, "views")
             fitted = fit(panel, config, runner(over, report))
         fitted.warn_if_untrained()
+        fitted.warn_if_columns_are_rare()
         self.fitted_ = fitted
         return self
 
@@ -433,6 +434,7 @@ class Forecaster(BaseEstimator):
             else:
                 fitted = fitted.update(panel, run)
         fitted.warn_if_untrained()
+        fitted.warn_if_columns_are_rare()
         self.fitted_ = fitted
         return self
 

@@ -13,10 +13,10 @@ from scipy.linalg import cho_factor, cho_solve
 
 from eigenecho.checks import check_known
 from eigenecho.clients import Mapped
-from eigenecho.errors import bad_argument
+from eigenecho.errors import UnstableWarning, bad_argument, warn
 from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.rows import Sums, ViewRows, expected
-from eigenecho.forecasting.signals import Signal, moving_series
+from eigenecho.forecasting.signals import Signal, moving_series, reach
 from eigenecho.forecasting.views import Filter, View
 from eigenecho.readout import Gram, Likelihood, Penalty, likeliest
 from eigenecho.threads import mapped, one_blas_thread
@@ -51,6 +51,9 @@ PULLS = tuple(Pull(ridge, share) for share in (1.0, 0.5) for ridge in (3000.0, 3
 
 Run = Callable[[str, Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 """Function run(stage, function, items) that yields function(item) for each item, in order."""
+
+EXACT = 0.01
+"""Largest error of a nearly exact forecast, relative to the range of the rows that it covers."""
 
 TRIMMED = 0.2
 """Fraction of the forecasts that is trimmed at each end."""
@@ -135,6 +138,26 @@ class Candidate:
         weights = self.weights if series is None or not self.own else self.own[series]
         return rows.forecast(self.baseline, weights, origins)
 
+    def forecast_within_reach(
+        self, rows: ViewRows, origins: Array, series: int | None = None
+    ) -> Array:
+        """Return forecasts (O, H), which are NaN at origins where they leave the reach.
+
+        They may leave it if the last forecast that can be checked was nearly exact, as for
+        exponential growth without noise.
+        """
+        forecasts, values = self.forecast(rows, origins, series), rows.signal.values
+        horizon = forecasts.shape[1]
+        low, high = reach(values, origins, horizon)
+        far = np.any(~((forecasts >= low) & (forecasts <= high)), axis=1)
+        checked = np.flatnonzero(far & (origins >= horizon))
+        if checked.size:
+            before = origins[checked] - horizon
+            last = values[before[:, None] + np.arange(horizon + 1)]
+            errors = np.abs(self.forecast(rows, before, series) - last[:, 1:]).max(axis=1)
+            far[checked] = ~(errors <= EXACT * np.ptp(last, axis=1))
+        return np.where(far[:, None], np.nan, forecasts)
+
     def with_horizon(self, horizon: int) -> Candidate:
         """Return the candidate with a shorter horizon or, if it is recursive, a longer one."""
 
@@ -180,7 +203,8 @@ class Ensemble:
         for view, numbers in by_view(self.members).items():
             rows = ViewRows.of(view, signal)
             for number in numbers:
-                forecasts[number] = self.members[number].forecast(rows, origins, series)
+                member = self.members[number]
+                forecasts[number] = member.forecast_within_reach(rows, origins, series)
         mean = trimmed_mean(forecasts)
         after = ~np.logical_and.accumulate(signal.values + signal.offset > 0)[origins]
         logarithms = [member.view.logarithm for member in self.members]
@@ -188,7 +212,14 @@ class Ensemble:
             others = [f[after] for f, log in zip(forecasts, logarithms, strict=True) if not log]
             last = np.repeat(signal.values[origins[after], None], self.horizon, axis=1)
             mean[after] = trimmed_mean(others) if others else last
-        return mean
+        lost = np.isnan(mean)
+        if lost.any():
+            warn(
+                "No model forecasts values within reach of the series, so its last value is the "
+                "forecast. Use a shorter horizon, and check the last rows for outliers.",
+                UnstableWarning,
+            )
+        return np.where(lost, signal.values[origins, None], mean)
 
     def with_horizon(self, horizon: int) -> Ensemble:
         """Return the ensemble with another horizon; a longer one requires recursive members."""

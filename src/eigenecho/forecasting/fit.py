@@ -13,7 +13,7 @@ from eigenecho.checks import check_count, check_floats, check_memory
 from eigenecho.data.align import History
 from eigenecho.data.panel import Panel
 from eigenecho.data.read import in_series
-from eigenecho.errors import FewRowsWarning, Words, bad_argument, out_of_range, warn
+from eigenecho.errors import FewRowsWarning, Words, bad_argument, counted, out_of_range, warn
 from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import THREADS, Candidate, Ensemble, Pull, Run, train
 from eigenecho.forecasting.effects import Effects, learn_effects
@@ -21,7 +21,15 @@ from eigenecho.forecasting.intervals import UNKNOWN, Bands
 from eigenecho.forecasting.prior import Mixture, Prior, fit_prior
 from eigenecho.forecasting.seasons import find_periods
 from eigenecho.forecasting.selection import ForecastConfig, select_candidates
-from eigenecho.forecasting.signals import FADES, LARGEST_PERIOD, Measures, Signal, fill_gaps
+from eigenecho.forecasting.signals import (
+    FADES,
+    LARGEST_PERIOD,
+    REACH_OF_BOUNDS,
+    Measures,
+    Signal,
+    fill_gaps,
+    reach,
+)
 from eigenecho.forecasting.validation import fewest, plan
 from eigenecho.forecasting.views import Filter, View, check_growth
 from eigenecho.threads import mapped, one_blas_thread
@@ -315,7 +323,8 @@ class FittedForecaster:
             if self.prior_share > 0:
                 settings = checkpoint, horizon, config.season, config.horizon
                 mixture = Mixture.of(config.prior, signal, *settings)
-                values[here] += self.prior_share * mixture.forecast(rows[here])
+                bounds = reach(signal.values, rows[here], horizon)
+                values[here] += self.prior_share * np.clip(mixture.forecast(rows[here]), *bounds)
             if signal.is_constant:  # logarithms and their inverse would round the constant
                 flat = np.logical_and.accumulate(signal.values == signal.values[0])
                 values[here] = np.where(flat[rows[here], None], signal.values[0], values[here])
@@ -327,7 +336,7 @@ class FittedForecaster:
     def quantiles(
         self, panel: Panel, series: int, forecast: Array, levels: Sequence[float]
     ) -> Array:
-        """Return quantiles (H, Q) around a forecast (H,).
+        """Return quantiles (H, Q) around a forecast (H,), within reach of the series.
 
         All quantiles of a long constant series are equal to the forecast.
         """
@@ -341,9 +350,12 @@ class FittedForecaster:
             steps = len(observed) - 1 if np.ptp(observed) else UNKNOWN
         bands = self.bands.of_series(self.measures.numbers.get(history.name))
         bands = bands.with_horizon(len(forecast))
-        quantiles = [bands.quantile(level, forecast, unit, steps) for level in levels]
-        last = np.full(len(quantiles), len(history) - 1)
-        return clip_at_zero(np.array(quantiles), history.values, last).T
+        quantiles = np.array([bands.quantile(level, forecast, unit, steps) for level in levels])
+        last = np.array([len(history) - 1])
+        if np.nanmin(history.values) < np.nanmax(history.values):
+            low, high = reach(history.values, last, len(forecast), REACH_OF_BOUNDS)
+            quantiles = np.clip(quantiles, np.minimum(low, forecast), np.maximum(high, forecast))
+        return clip_at_zero(quantiles, history.values, last.repeat(len(quantiles))).T
 
     def has_width(self, panel: Panel, series: int) -> bool:
         """Return False if the prediction intervals of a series have width 0."""
@@ -374,6 +386,18 @@ class FittedForecaster:
             f"Forecasts{which} use only the prior and simple methods, because {reason}.",
             FewRowsWarning,
         )
+
+    def warn_if_columns_are_rare(self) -> None:
+        """Warn if less than half of the members use the known columns."""
+        names, members = self.panel.known_names, self.ensemble.members
+        used = sum(member.view.removed.known for member in members)
+        if names and 2 * used < len(members):
+            warn(
+                f"Only {used} of {counted(len(members), 'averaged model')} use the known columns "
+                f"({', '.join(map(str, names[:5]))}), so the forecast underestimates their "
+                "effects. If they dominate the series, compare with a regression on them.",
+                UserWarning,
+            )
 
 
 def _last_origins(history: History, horizon: int) -> Array:

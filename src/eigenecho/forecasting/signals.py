@@ -28,7 +28,23 @@ LARGEST_LOGARITHM = 700.0
 PERSISTENCE = 0.7
 """Factor by which the deviation from the previous season decays per missing row."""
 
+REACH, REACH_OF_BOUNDS = 3.0, 10.0
+"""Distance of forecasts and of bounds from the values so far, in ranges of these values."""
+
 NONE = np.zeros((0, 0))
+
+
+def reach(
+    values: Array, origins: Array, horizon: int, ranges: float = REACH
+) -> tuple[Array, Array]:
+    """Return bounds (O, H) for forecasts from the origins: the values so far, and some ranges more.
+
+    From a fifth of the rows so far on, the bounds grow in proportion to the step, as a line does.
+    """
+    low, high = (f.accumulate(values)[origins][:, None] for f in (np.fmin, np.fmax))
+    steps = np.arange(1, horizon + 1)
+    beyond = ranges * (high - low) * np.maximum(1.0, 5 * steps / (origins[:, None] + 1))
+    return low - beyond, high + beyond
 
 
 class RemovedEffects(NamedTuple):
