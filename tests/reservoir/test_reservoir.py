@@ -69,7 +69,7 @@ def test_recipe_rejects_invalid_options(options, message):
         ({"spectrum": np.ones((2, 3))}, "spectrum.*square"),
         ({"spectrum": np.full((2, 2), np.nan)}, "spectrum.*finite"),
         ({"spectrum": [1j]}, "conjugat"),
-        ({"spectrum": lambda n, sr, seed: np.ones(n)}, "expected a Spectrum of"),
+        ({"spectrum": lambda n, sr, seed: np.ones(n - 1)}, "from <lambda>"),
         ({"spectrum": None}, "spectrum=None"),
         ({"spectrum": 3.0}, "spectrum[=:]"),
         ({"input_scaling": [1.0, 2.0, 3.0]}, r"an array \(2,\) of finite numbers"),
