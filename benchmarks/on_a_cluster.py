@@ -107,7 +107,7 @@ def network(args: argparse.Namespace) -> Any:
     import eigenecho as ee
 
     return ee.LinearESN(
-        args.units, sr=0.95, penalty="identity", ridge=1.0, warmup=500, solver="structured", seed=0
+        args.units, sr=0.95, penalty="identity", ridge=1.0, warmup=500, solver="normal", seed=0
     )
 
 
@@ -252,7 +252,7 @@ def warm_up() -> None:
     import eigenecho as ee
 
     u = np.random.default_rng(0).normal(size=(30_000, 1))
-    ee.LinearESN(50, solver="structured", seed=0).fit(u, u)
+    ee.LinearESN(50, solver="normal", seed=0).fit(u, u)
 
 
 def count_writes(scheduler: str) -> None:

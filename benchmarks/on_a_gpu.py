@@ -242,7 +242,7 @@ if job == "numpy":
     sys.exit()
 N, solver = (1000, "qr") if job == "qr" else (10_000, "auto")
 esn = ee.LinearESN(N, solver=solver, penalty="identity", ridge=1e-4, seed=0)
-warm = "qr" if job == "qr" else "structured"
+warm = "qr" if job == "qr" else "normal"
 ee.LinearESN(100, solver=warm, penalty="identity", seed=0).fit(u[:5000], y[:5000])
 start = time.perf_counter()
 esn.fit(u, y)

@@ -59,7 +59,7 @@ def network(step: str) -> Any:
 
     if step == "carry":
         return ee.LinearESN(60, spectrum="ring", sr=1.0, ridge=1.0, solver="qr", seed=0)
-    return ee.LinearESN(60, ridge=1e-2, solver="structured", seed=0)
+    return ee.LinearESN(60, ridge=1e-2, solver="normal", seed=0)
 
 
 def data(rows: int) -> tuple[Any, Any]:

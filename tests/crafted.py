@@ -82,10 +82,10 @@ def networks():
     return {
         "plain": fitted(),
         "identity": fitted(penalty="identity", fit_bias=False),
-        "auto": fitted(2, ridge="auto", solver="gram"),
+        "auto": fitted(2, ridge="auto", solver="normal"),
         "everything": fitted(2, **everything),
         "everything float32": fitted(2, **everything, dtype="float32"),
-        "gram": fitted(2, solver="gram", ridge=[1e-3, 1.0]),
+        "normal": fitted(2, solver="normal", ridge=[1e-3, 1.0]),
         "dense": fitted(basis="neuron", spectrum="matrix", dtype="float32"),
         "sparse": fitted(basis="neuron", spectrum=sparse.csr_matrix(matrix(0.3))),
         "sparse float32": fitted(2, basis="neuron", spectrum=matrix(0.15), dtype="float32"),
@@ -163,7 +163,7 @@ def templates():
     """Return (kind, arrays, values) of every kind of file, the same in every process."""
     made = networks()
     objects = [(esn, {}) for esn in made.values()]
-    objects += [(made[name], {"statistics": True}) for name in ("plain", "everything", "gram")]
+    objects += [(made[name], {"statistics": True}) for name in ("plain", "everything", "normal")]
     for name in (
         "plain",
         "everything",
@@ -175,7 +175,7 @@ def templates():
     ):
         objects.append((made[name].model_, {}))
         objects.append((made[name].stream(made[name].final_state_), {}))
-    for name in ("plain", "identity", "everything float32", "sparse", "gram"):
+    for name in ("plain", "identity", "everything float32", "sparse", "normal"):
         for forgetting in (1.0, 0.9):
             learner = made[name].learner(made[name].final_state_, forgetting=forgetting)
             objects.append((learner, {}))

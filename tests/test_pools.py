@@ -26,8 +26,8 @@ TIMEOUT = 300
 RIDGE = 1e-6
 CONFIGURATIONS = [
     {"units": 60, "solver": "qr"},
-    {"units": 60, "solver": "gram"},
-    {"units": 300, "solver": "gram"},
+    {"units": 60, "solver": "normal"},
+    {"units": 300, "solver": "normal"},
     {"units": 150, "solver": "qr", "standardize": True, "input_bias": True},
     {"units": 60, "spectrum": "matrix"},
     {"units": 80, "spectrum": "matrix", "basis": "neuron"},

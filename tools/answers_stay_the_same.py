@@ -132,25 +132,23 @@ def states(options: dict[str, Any]) -> Arrays:
 @case(
     auto={},
     qr={"solver": "qr"},
-    gram={"solver": "gram"},
-    structured={"solver": "structured"},
-    identity={"penalty": "identity", "solver": "structured"},
+    normal={"solver": "normal"},
+    identity={"penalty": "identity", "solver": "normal"},
     ridges={"ridge": [1e-6, 1e-3, 1.0]},
-    ridges_structured={"ridge": [1e-6, 1e-3, 1.0], "solver": "structured"},
-    ridges_gram={"ridge": [1e-6, 1e-3, 1.0], "solver": "gram"},
+    ridges_normal={"ridge": [1e-6, 1e-3, 1.0], "solver": "normal"},
     feedback={"feedback": True, "fb_scaling": 0.1},
-    feedback_structured={"feedback": True, "fb_scaling": 0.1, "solver": "structured"},
-    previous={"output_to_readout": True, "solver": "structured"},
+    feedback_normal={"feedback": True, "fb_scaling": 0.1, "solver": "normal"},
+    previous={"output_to_readout": True, "solver": "normal"},
     free_bias={"penalize_bias": False},
     no_bias={"fit_bias": False},
     standardised={"standardize": True},
-    standardized_structured={"standardize": True, "solver": "structured"},
+    standardized_normal={"standardize": True, "solver": "normal"},
     float32={"dtype": "float32"},
-    float32_structured={"dtype": "float32", "solver": "structured"},
+    float32_normal={"dtype": "float32", "solver": "normal"},
     neuron={"basis": "neuron"},
     eet={"spectrum": "matrix"},
     sparse={"spectrum": "matrix", "rc_connectivity": 0.05},
-    unsettled={"spectrum": "ring", "sr": 1.0, "solver": "structured", "ridge": 1e-4},
+    unsettled={"spectrum": "ring", "sr": 1.0, "solver": "normal", "ridge": 1e-4},
     large={"units": 800, "solver": "auto", "ridge": 1e-5},
 )
 def fit(options: dict[str, Any]) -> Arrays:
@@ -164,7 +162,7 @@ def fit(options: dict[str, Any]) -> Arrays:
 
 @case(
     ragged=[700, 300, 1100],
-    ragged_structured=[700, 1300, 1100],
+    ragged_normal=[700, 1300, 1100],
 )
 def several(lengths: list[int]) -> Arrays:
     """Fit several series."""
@@ -172,7 +170,7 @@ def several(lengths: list[int]) -> Arrays:
 
     parts = [recall(T) for T in lengths]
     X, y = [u for u, _ in parts], [v[:, 0] for _, v in parts]
-    solver = "structured" if min(lengths) > 500 else "qr"
+    solver = "normal" if min(lengths) > 500 else "qr"
     esn = ee.LinearESN(80, solver=solver, warmup=30, ridge=1e-6, sr=0.8, seed=2)
     return everything(esn.fit(X, y), X)
 
@@ -234,7 +232,7 @@ def stream(options: dict[str, Any]) -> Arrays:
     }
 
 
-@case(qr="qr", gram="gram", structured="structured")
+@case(qr="qr", normal="normal")
 def partial_fit(solver: str) -> Arrays:
     """Fit with ``partial_fit``."""
     import eigenecho as ee
@@ -358,7 +356,7 @@ def reduction(options: dict[str, Any]) -> Arrays:
     return {"outputs": small.predict(X), "units": small.units}
 
 
-@case(qr="qr", gram="gram", structured="structured")
+@case(qr="qr", normal="normal")
 def learner(solver: str) -> Arrays:
     """Learn row by row after a fit."""
     import eigenecho as ee
@@ -370,8 +368,7 @@ def learner(solver: str) -> Arrays:
     return {"outputs": np.stack([learner.step(u, v) for u, v in rows])}
 
 
-@case(auto={"ridge": "auto"}, auto_gram={"ridge": "auto", "solver": "gram"},
-      auto_structured={"ridge": "auto", "solver": "structured"},
+@case(auto={"ridge": "auto"}, auto_normal={"ridge": "auto", "solver": "normal"},
       missing={"missing": "skip"}, missing_ridges={"missing": "skip", "ridge": [1e-6, 1e-2]},
       missing_auto={"missing": "skip", "ridge": "auto"})  # fmt: skip
 def ridge(options: dict[str, Any]) -> Arrays:
@@ -388,7 +385,7 @@ def ridge(options: dict[str, Any]) -> Arrays:
 
 if importlib.util.find_spec("distributed"):
 
-    @case(qr="qr", gram="gram", structured="structured", refined="refined")
+    @case(qr="qr", normal="normal")
     def cluster(solver: str) -> Arrays:
         """Fit and predict on a cluster of one process."""
         import dask.array as da

@@ -59,7 +59,6 @@ def jobs() -> dict[str, Callable[[], object]]:
         "transform": lambda: reservoir.transform(u[:10_000], out=out),
         "fit, N = 100, T = 1000": fit(100, 1000),
         "fit, N = 300, qr": fit(300, 10_000, solver="qr"),
-        "fit, N = 300, gram": fit(300, 10_000, solver="gram"),
         "fit, N = 1000, T = 10 000": fit(1000, 10_000),
         "fit, N = 1000, T = 100 000": fit(1000, 100_000),
         "fit, float32": fit(200, 5000, dtype="float32"),

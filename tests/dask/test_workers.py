@@ -46,10 +46,10 @@ def fits(client, rows=800):
     u, y = cut(X, rows), cut(Y, rows)
     results = {
         solver: fit(esn(solver=solver, standardize=True), u, y, client=client)
-        for solver in ("structured", "gram", "qr")
+        for solver in ("normal", "qr")
     }
     late = [[delayed(part[one]) for one in SERIES] for part in (X, Y)]
-    results["ragged"] = fit(esn(solver="structured", warmup=20), *late, client=client)
+    results["ragged"] = fit(esn(solver="normal", warmup=20), *late, client=client)
     frame = dd.from_pandas(panel(8), npartitions=3, sort=False)
     forecaster = fit(ee.Forecaster(5), y=frame, client=client)
     weights = {name: one.W_out_ for name, one in results.items()}
@@ -63,10 +63,10 @@ def _members(forecaster):
 
 def test_results_do_not_depend_on_the_number_of_workers(client):
     nets, forecaster, expected = fits(client)
-    for solver in ("structured", "gram", "qr"):
+    for solver in ("normal", "qr"):
         same(nets[solver], esn(solver=solver, standardize=True).fit(X, Y), X)
     ragged = [X[one] for one in SERIES], [Y[one] for one in SERIES]
-    same(nets["ragged"], esn(solver="structured", warmup=20).fit(*ragged), ragged[0])
+    same(nets["ragged"], esn(solver="normal", warmup=20).fit(*ragged), ragged[0])
     alone = ee.Forecaster(5).fit(panel(8)).predict()
     np.testing.assert_array_equal(forecaster.predict()["forecast"], alone["forecast"])
     for workers in (1, 4):  # other tests use two processes
@@ -79,7 +79,7 @@ def test_results_do_not_depend_on_the_number_of_workers(client):
 @pytest.mark.parametrize("step", ["validate", "statistics", "merge", "residuals", "carry"])
 def test_death_of_a_worker_changes_nothing(cluster, client, step):
     rows = 75 if step == "carry" else 800
-    params = {"solver": "structured", "ridge": 1e-2}
+    params = {"solver": "normal", "ridge": 1e-2}
     u, y = cut(X[:3000], rows), cut(Y[:3000], rows)
     expected = fit(esn(**params), u, y, client=client).W_out_
     with deaths(cluster, step, skip=2) as killer:
@@ -123,7 +123,7 @@ def test_cluster_without_workers_raises_an_error(monkeypatch):
 
 def test_steps_have_names_and_all_keys_are_released(cluster, client):
     cluster.scheduler.task_prefixes.clear()
-    fit(esn(solver="structured"), cut(X, 1000), cut(Y, 1000), client=client)
+    fit(esn(solver="normal"), cut(X, 1000), cut(Y, 1000), client=client)
     known = set(cluster.scheduler.task_prefixes)
     assert {"validate", "statistics", "merge", "residuals", "network"} <= known
     assert not leftovers(cluster)

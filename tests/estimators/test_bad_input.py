@@ -760,8 +760,8 @@ def test_horizon(horizon, open_model):
         ("spectrum", "matrx", "golden", "matrix"),
         ("basis", "neurons", "eigen, neuron", "neuron"),
         ("penalty", "identiy", "identity, neuron", "identity"),
-        ("solver", "QR", "auto, gram, qr", "qr"),
-        ("solver", "grram", "auto, gram, qr", "gram"),
+        ("solver", "QR", "auto, normal, qr", "qr"),
+        ("solver", "norml", "auto, normal, qr", "normal"),
         ("dtype", "float16", "float32, float64", r"float\d\d"),
     ],
 )
@@ -870,7 +870,7 @@ def quiet(call):
 
 
 @pytest.mark.parametrize("basis", BASES)
-@pytest.mark.parametrize("solver", ["qr", "gram"])
+@pytest.mark.parametrize("solver", ["qr", "normal"])
 @pytest.mark.parametrize("spectrum", UNSTABLE, ids=["real", "pair", "dense", "sparse"])
 def test_overflow_in_fit(basis, solver, spectrum):
     esn = LinearESN(spectrum=spectrum, basis=basis, solver=solver, seed=0)
@@ -883,7 +883,7 @@ def test_overflow_in_fit(basis, solver, spectrum):
         esn.predict(LONG)
 
 
-@pytest.mark.parametrize("solver", ["qr", "gram"])
+@pytest.mark.parametrize("solver", ["qr", "normal"])
 def test_overflow_from_the_data(solver):
     data = LONG[:300].copy()
     data[100] = 1e200

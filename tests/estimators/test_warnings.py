@@ -47,8 +47,8 @@ def made():
             "overfitted": network(units=100, ridge=1e-8).fit(X[:60], X[1:61]),
             "other": network().fit(X, np.roll(X, 4)),
             "loud": network(units=15, **LOUD).fit(X, 5 * np.roll(X, -3)),
-            "half": network(units=100, solver="structured", ridge=1e-8).fit(U[OLD], V[OLD]),
-            "tiny": network(units=30, solver="gram", ridge=1e-30).fit(WAVES[:-1], WAVES[1:]),
+            "half": network(units=100, solver="normal", ridge=1e-8).fit(U[OLD], V[OLD]),
+            "tiny": network(units=30, solver="normal", ridge=1e-14).fit(WAVES[:-1], WAVES[1:]),
         }
 
 
@@ -62,7 +62,7 @@ CALLS = {
     "an unstable network": lambda m, path: network(sr=1.2).fit(X, X),
     "an unstable reservoir": lambda m, path: ee.DiagonalReservoir(9, sr=1.2, seed=0).fit(X),
     "a singular system": lambda m, path: network(ridge=0.0, solver="qr").fit(X[:5], X[:5]),
-    "singular sums": lambda m, path: network(ridge=0.0, solver="gram").fit(X[:5], X[:5]),
+    "singular sums": lambda m, path: network(ridge=0.0, solver="normal").fit(X[:5], X[:5]),
     "a defective matrix": lambda m, path: network(spectrum=JORDAN).fit(X, X),
     "a defective reservoir": lambda m, path: ee.DiagonalReservoir(spectrum=JORDAN, seed=0).fit(X),
     "radius zero": lambda m, path: network(spectrum="matrix", **ACYCLIC).fit(X, X),

@@ -271,7 +271,7 @@ def noise(steps=1500, columns=1, seed=0):
 @pytest.fixture(params=["states", "lags"])
 def route(request, monkeypatch):
     """Compute scores with states, or from lagged correlations if possible."""
-    monkeypatch.setattr(costs, "QUICK_QR_FLOPS", np.inf if request.param == "states" else 0.0)
+    monkeypatch.setattr(costs, "QR_COLUMN_NS", -np.inf if request.param == "states" else np.inf)
     return request.param
 
 
@@ -399,7 +399,7 @@ def test_standardised_outputs_of_any_size_are_scored(size):
 def test_scores_equal_fits_for_outputs_far_from_zero(offset, way, options, monkeypatch):
     u, y = noise()
     y = offset + np.concatenate([y, 0.5 * np.roll(u, 4, axis=0) + y**2], axis=1)
-    monkeypatch.setattr(costs, "QUICK_QR_FLOPS", 0.0 if way == "lags" else np.inf)
+    monkeypatch.setattr(costs, "QR_COLUMN_NS", np.inf if way == "lags" else -np.inf)
     if way == "normal equations":
         monkeypatch.setattr(costs, "MAX_QR_FLOPS", 0.0)
     honest, answers = candidates.errors_from_lags, []

@@ -106,7 +106,7 @@ def everything():
     results = {}
     for name, options in {
         "golden": {},
-        "structured": {"solver": "structured"},
+        "normal": {"solver": "normal"},
         "loop": {"feedback": True, "fb_scaling": 0.1, "output_to_readout": True, "ridge": 1e-3},
         "dense": {"spectrum": "matrix", "basis": "neuron"},
         "sparse": {"spectrum": "matrix", "basis": "neuron", "rc_connectivity": 0.1},

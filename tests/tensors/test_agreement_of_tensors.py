@@ -71,24 +71,22 @@ def test_every_form_equals_the_textbook_network(case, device):
 
 OPTIONS = {
     "qr": {},
-    "structured": dict(solver="structured", ridge=1e-3),
-    "identity": dict(solver="structured", penalty="identity", ridge=1e-3),
-    "refined": dict(solver="refined", ridge=1e-3),
-    "gram": dict(solver="gram", ridge=1e-2),
+    "normal": dict(solver="normal", ridge=1e-3),
+    "identity": dict(solver="normal", penalty="identity", ridge=1e-3),
+    "without modes": dict(spectrum="matrix", basis="neuron", solver="normal", ridge=1e-3),
     "ridges": dict(ridge=[1e-6, 1.0]),
-    "structured ridges": dict(solver="structured", ridge=[1e-4, 1.0]),
-    "free bias": dict(penalize_bias=False, solver="structured", ridge=1e-3),
-    "slow modes": dict(sr=0.999, solver="structured", ridge=1e-3),
+    "normal ridges": dict(solver="normal", ridge=[1e-4, 1.0]),
+    "free bias": dict(penalize_bias=False, solver="normal", ridge=1e-3),
+    "slow modes": dict(sr=0.999, solver="normal", ridge=1e-3),
     "standardised": dict(standardize=True),
     "float32": dict(dtype="float32", ridge=1e-2),
     "sparse": dict(spectrum="matrix", rc_connectivity=0.05),
     "auto": dict(ridge="auto"),
-    "auto, refined": dict(ridge="auto", solver="refined"),
-    "gram ridges": dict(solver="gram", ridge=[1e-2, 1.0]),
-    "gram float32": dict(solver="gram", ridge=1e-2, dtype="float32"),
+    "normal, auto": dict(ridge="auto", solver="normal"),
+    "normal float32": dict(solver="normal", ridge=1e-2, dtype="float32"),
     "singular": dict(units=300, sr=0.1, ridge=0.0, solver="qr"),
     "skipped": dict(missing="skip"),
-    "no ridge": dict(units=8, ridge=0.0, solver="structured"),
+    "no ridge": dict(units=8, ridge=0.0, solver="normal"),
 }
 
 
@@ -116,9 +114,8 @@ def test_tensors_give_the_same_weights_as_arrays(name, device):
 
 STAYING = {
     "qr": dict(solver="qr"),
-    "gram": dict(solver="gram"),
-    "structured": dict(solver="structured"),
-    "refined": dict(solver="refined"),
+    "normal": dict(solver="normal"),
+    "normal without modes": dict(solver="normal", spectrum="matrix", basis="neuron"),
     "ridges": dict(ridge=[1e-3, 1.0]),
     "auto": dict(ridge="auto"),
     "standardised": dict(standardize=True),
@@ -158,10 +155,10 @@ def test_refined_weights_of_noise_free_series_equal_those_of_the_host(ridge, sin
     # Predictions must also agree on the warmup rows, which are not used for training.
     X = ee.tasks.mso(sines, steps=8001)
     t = torch.tensor(X, device=device)
-    options = dict(solver="structured", penalty="identity", ridge=ridge, warmup=100, seed=0)
+    options = dict(solver="normal", penalty="identity", ridge=ridge, warmup=100, seed=0)
     arrays = ee.LinearESN(300, **options).fit(X[:-1], X[1:])
     tensors = ee.LinearESN(300, **options).fit(t[:-1], t[1:])
-    assert tensors.solver_ == arrays.solver_ == "structured"
+    assert tensors.solver_ == arrays.solver_ == "normal"
     assert_close(tensors.predict(t), arrays.predict(X), 1e-10)
 
 
@@ -239,7 +236,7 @@ def test_scikit_learn_pipeline_stays_on_the_device(device):
 def test_network_fitted_to_tensors_can_be_updated_and_saved(device, tmp_path):
     X = ee.tasks.mso(3, steps=1201)
     t = torch.tensor(X, device=device)
-    options = dict(ridge=1e-3, solver="structured", seed=0)
+    options = dict(ridge=1e-3, solver="normal", seed=0)
     half = ee.LinearESN(40, **options).fit(t[:600], t[1:601])
     half.save(tmp_path / "half", statistics=True)
     half.partial_fit(t[600:-1], t[601:], initial_state=half.final_state_)
@@ -250,7 +247,7 @@ def test_network_fitted_to_tensors_can_be_updated_and_saved(device, tmp_path):
     np.testing.assert_allclose(loaded.predict(X), half.predict(t).cpu().numpy(), atol=1e-9)
 
 
-@pytest.mark.parametrize("options", [{}, {"standardize": True}, {"solver": "refined"}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"standardize": True}, {"solver": "normal"}], ids=str)
 def test_arrays_are_moved_to_the_device_of_tensors(options, device):
     rng = np.random.default_rng(0)
     X, Y = rng.uniform(-1, 1, (200, 2)), rng.uniform(-1, 1, (200, 2))
@@ -321,7 +318,7 @@ def test_invalid_data_is_reported_on_the_device(device):
         loud.transform(t.repeat(20, 1))
 
 
-@pytest.mark.parametrize("solver", ["qr", "gram", "refined"])
+@pytest.mark.parametrize("solver", ["qr", "normal"])
 @pytest.mark.parametrize("ridge", [1e-3, [1e-3, 1.0], "auto"])
 def test_missing_targets_of_tensors_are_skipped(ridge, solver, device):
     rng = np.random.default_rng(0)
@@ -342,7 +339,7 @@ def test_missing_targets_of_tensors_are_skipped(ridge, solver, device):
         made.fit(*to(device, (X, np.full_like(apart, np.nan))))
 
 
-@pytest.mark.parametrize("solver", ["qr", "gram", "structured"])
+@pytest.mark.parametrize("solver", ["qr", "normal"])
 def test_partial_fit_on_the_device(solver, device):
     rng = np.random.default_rng(1)
     X = rng.uniform(-1, 1, (900, 1))
@@ -380,7 +377,7 @@ def test_given_outputs_keep_a_loop_on_the_device(option, device):
     assert_close(esn.predict(stack), esn.predict(X))
 
 
-@pytest.mark.parametrize("solver", ["qr", "gram", "structured"])
+@pytest.mark.parametrize("solver", ["qr", "normal"])
 def test_pickle_needs_neither_the_device_nor_torch(solver, device):
     X = ee.tasks.mso(3, steps=600)
     t = torch.tensor(X, device=device)

@@ -96,7 +96,7 @@ def test_every_row_equals_a_new_regression(penalty, forgetting):
 def test_learning_continues_from_a_batch_solution(penalty, kind):
     X, Y = rows(60)
     first = kind.empty(N, D).absorb(X[:40], Y[:40])
-    weights = first.solve(penalty, 0.1)
+    weights = first.factorise(penalty).weights(0.1)
     E = Y[:40] - X[:40] @ weights
     training_state = TrainingState.of(GroupEvidence(first, penalty, 0.1, weights, E.T @ E))
     assert (training_state.rounding_error is not None) == (kind is Gram)

@@ -112,14 +112,11 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         Apply the ridge in the neuron basis (αQᵀQ) or in the working basis (αI). With a named
         spectrum, "identity" avoids all N×N matrices and draws W_in directly in the eigenbasis, so
         the two penalties draw different weights from the same seed.
-    solver : {"auto", "structured", "refined", "qr", "gram"}
-        "structured" computes the normal equations from sums over time, without states, and refines
-        the solution with exact residuals. If this does not reach full precision, "qr", an
-        orthogonal factorisation, is used instead. "refined" computes the normal equations from
-        states, for any W, and refines the solution in the same way. "gram" solves the normal
-        equations without refinement, which loses about half of the digits. "auto" uses "qr" for
-        small problems, and "refined" if W is a large matrix. ``solver_`` is the solver that was
-        used, and ``solver=solver_`` gives the same readout.
+    solver : {"auto", "normal", "qr"}
+        "normal" solves the normal equations, computed from sums over time if W is diagonal, and
+        refines the solution with exact residuals to full precision. If that fails, "qr", an
+        orthogonal factorisation of the rows, is used instead. "auto" uses "normal" if it is
+        expected to be faster. ``solver_`` is the solver that was used.
     warmup : int
         Number of steps at the start of each series that are excluded from training and ``score``.
     missing : {"error", "skip"}
@@ -250,11 +247,10 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             overfitting.
         """
         with validation.all_or_nothing(self):
-            self._fit(X, y).warn_if_few_rows()
+            self._fit(X, y, self._settings()).warn_if_few_rows()
         return self
 
-    def _fit(self, X: Any, y: Any) -> FittedNetwork:
-        settings = self._settings()
+    def _fit(self, X: Any, y: Any, settings: Settings) -> FittedNetwork:
         inputs, outputs, container = validation.training_series(settings, X, y, self)
         if settings.recipe.learns_spectrum:
             settings = learn_spectrum(settings, inputs, outputs, self.seed)
@@ -282,9 +278,9 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     def partial_fit(self, X: Any, y: Any = None, *, initial_state: Any = None) -> Self:
         """Train the readout on more series, as if they had been part of ``fit``.
 
-        The first call is equivalent to ``fit``. Later calls keep the reservoir, the selected ridge
-        and the standardisation of the first call. Statistics are merged, so the earlier series are
-        not needed again.
+        The first call is equivalent to ``fit``, with "qr" instead of an automatic solver. Later
+        calls keep the reservoir, the selected ridge and the standardisation of the first call.
+        Statistics are merged, so the earlier series are not needed again.
 
         Parameters
         ----------
@@ -299,7 +295,10 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             if hasattr(self, "model_"):
                 self._fit_further(X, y, initial_state)
             elif initial_state is None:
-                self._fit(X, y)
+                settings = self._settings()
+                # Later updates need all digits, which the statistics of normal equations lose.
+                solver = "qr" if settings.solver == "auto" else settings.solver
+                self._fit(X, y, replace(settings, solver=solver))
             else:
                 expected = "None in the first call of partial_fit, which fits the network"
                 raise bad_argument("initial_state", initial_state, expected)

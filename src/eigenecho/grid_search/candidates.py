@@ -12,13 +12,12 @@ import numpy as np
 
 from eigenecho import kernels
 from eigenecho.arrays import namespace, to_host
-from eigenecho.kernels import costs
 from eigenecho.kernels.convolution import settling_steps
 from eigenecho.readout import EPS, Factorisation, Gram, Penalty, factors, solved
 from eigenecho.rows import Block
 from eigenecho.training import Problem
 from eigenecho.training.refine import SLOWEST, WeightedRows, rounds
-from eigenecho.training.structured import applies
+from eigenecho.training.structured import sums_pay
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
@@ -173,8 +172,7 @@ def errors_from_lags(trial: Trial) -> list[Array] | None:
     steps = sum(stop for _, stop in fold.train)
     settling = settling_steps(problem.reservoir.form)
     if (
-        problem.flops(steps) < costs.QUICK_QR_FLOPS
-        or not applies(problem)
+        not sums_pay(problem)
         or steps * ridges.size * problem.D_out > LARGE
         or np.any(ridges <= 0)
         or settling >= min(map(len, problem.inputs))

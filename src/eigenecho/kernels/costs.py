@@ -34,25 +34,46 @@ Smaller savings do not justify a convolution.
 
 # Sums over time
 
-STATE_SUM_NS = 0.5
-"""Time of one unit in one step of a run that sums states over time, in nanoseconds."""
+SUMS_NS = 1.5e5
+"""Time of one pass over a short series, in nanoseconds."""
 
-STATE_SUM_COLUMN_NS = 0.15
+STATE_SUM_STEP_NS = 60.0
+"""Time of one step of a run that sums states over time, in nanoseconds."""
+
+STATE_SUM_NS = 0.15
+"""Additional time of one unit in one step, in nanoseconds."""
+
+STATE_SUM_COLUMN_NS = 0.18
 """Additional time of one unit for each column by which states are multiplied, in nanoseconds."""
 
-CORRELATION_NS = 15.0
+CORRELATION_NS = 5.0
 """Time of one value of one column in a correlation by Fourier transforms, in nanoseconds."""
 
 CORRELATION_PAIR_COST = 0.2
 """Cost of one pair of columns in a correlation, relative to that of one column."""
 
+LAG_SUM_NS = 0.1
+"""Time of one unit for each lag and each column of a correlation, in nanoseconds."""
+
 MAX_CORRELATION_BYTES = 1 << 26
 """Largest memory, in bytes, for the spectra of all pairs of columns of a correlation."""
 
-# Readouts, in floating-point operations
+# Readouts
 
-QUICK_QR_FLOPS = 4e9
-"""Cost up to which QR is used without considering alternatives: a fraction of a second."""
+PAIR_SUM_NS = 10.0
+"""Time of one entry of XᵀX that is assembled from sums over time, in nanoseconds."""
+
+CHOLESKY_NS = 0.02
+"""Time of one entry of XᵀX and one row of a Cholesky factorisation, in nanoseconds."""
+
+QR_COLUMN_NS = 8.0
+"""Time of one column of one row in a QR factorisation, in nanoseconds."""
+
+QR_PAIR_NS = 0.034
+"""Additional time of one pair of columns of one row, in nanoseconds."""
+
+TRIANGLE_NS = 0.045
+"""Time of one entry and one row of the triangle to which the ridge is added, in nanoseconds."""
 
 MAX_QR_FLOPS = 4e11
-"""Cost up to which QR is preferred to normal equations of the same cost: a few seconds."""
+"""Operations up to which QR is preferred to normal equations from states: a few seconds."""

@@ -9,8 +9,8 @@
 - An unpenalised bias is the first column: eliminating it drops the first row of R.
 - The columns [1, y(t−1)] are nearly parallel if y is far from zero, so their weights are also
   computed by an orthogonal factorisation.
-- ``Gram`` keeps half of the digits of the rows. With ``solver="gram"`` its solution is used
-  directly; otherwise the solution is refined with true residuals (``training.refine``).
+- ``Gram`` keeps half of the digits of the rows, so its solution is refined with true residuals
+  (``training.refine``).
 - ``moments`` computes XᵀX without states: r(t) = λ r(t−1) + a(t) B makes Σ r_i r_j a quotient of a
   few sums over time. ``lags`` computes these sums from correlations of the data alone. The
   denominator is 1 − λ_i λ_j. Modes for which the denominator is below 1e-2 are summed directly.

@@ -221,11 +221,11 @@ def _head_of(penalty: Penalty, head: int | None) -> tuple[int, Array, Array]:
     return k, np.zeros((k, penalty.size - k)), head_penalty
 
 
-def warn_singular(ridge: float, remedy: str = "") -> None:
+def warn_singular(ridge: float) -> None:
     """Warn that the minimum-norm readout is used, because the solution is not unique."""
     warn(
         f"The readout system is singular at ridge={ridge:g}, because states are collinear or there "
         "are fewer training rows than weights. The minimum-norm solution is used. Use a larger "
-        f"ridge to obtain a unique solution{remedy}.",
+        "ridge to obtain a unique solution.",
         IllConditionedWarning,
     )

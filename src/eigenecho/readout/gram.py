@@ -11,9 +11,8 @@ from scipy.linalg import lapack
 from eigenecho.arrays import namespace, to_host
 from eigenecho.checks import check_shape
 from eigenecho.errors import bad_argument
-from eigenecho.readout.factorised import Factorisation, factorise_sums, warn_singular
+from eigenecho.readout.factorised import Factorisation, factorise_sums
 from eigenecho.readout.likelihood import Likelihood, check_targets
-from eigenecho.readout.normal_equations import NormalEquations
 from eigenecho.readout.penalty import Penalty
 from eigenecho.readout.statistic import Accumulator, Residuals
 from eigenecho.types import Array, Count
@@ -75,17 +74,6 @@ class Gram(Accumulator):
         By default, the head consists of the unpenalised bias, if there is one.
         """
         return factorise_sums(self.XtX, self.XtY, self.rows, penalty, head)
-
-    def solve(self, penalty: Penalty, ridge: float) -> Array:
-        """Return argmin ‖Y − X w‖² + ridge ‖L w‖², (N', D_out), on the device of the statistics.
-
-        If the system is numerically singular, warn and return its minimum-norm solution.
-        """
-        system = NormalEquations.of(self.XtX, penalty, ridge)
-        if system is not None and system.is_regular:
-            return system.solve(self.XtY)
-        warn_singular(ridge, ", or solver='qr', which resolves smaller singular values")
-        return namespace(self.XtY).asarray(self.on_host.factorise(penalty).weights(0.0))
 
     def likelihood(self, penalty: Penalty, squares: Array | None) -> Likelihood:
         """Return the log density of Y as a function of the ridge; ``squares`` are ‖y_d‖²."""

@@ -18,6 +18,9 @@ from eigenecho.types import Array
 BLOCK = 64
 """Number of rows that are equilibrated at a time."""
 
+REFINABLE = 2e-17
+"""Smallest 1/cond from which refinement usually converges, if there is a ridge."""
+
 LARGE = 1024
 """Number of rows above which a second thread saves time."""
 
@@ -60,14 +63,21 @@ class NormalEquations:
         return None if pair is None else cls(*pair, norm, penalty, ridge)
 
     @cached_property
-    def is_regular(self) -> bool:
-        """True if solutions are accurate without refinement.
-
-        After equilibration, 1/cond indicates collinear states, independently of their units.
-        """
+    def rcond(self) -> float:
+        """Estimate of 1/cond after equilibration, which is small if states are collinear."""
         rcond, info = lapack.dpocon(to_host(self.factor), self.norm, uplo="L")
+        return float(rcond) if info == 0 else 0.0
+
+    @property
+    def is_regular(self) -> bool:
+        """True if solutions are accurate without refinement."""
         # Because of rounding errors in XᵀX, collinear states can seem slightly independent.
-        return bool(info == 0 and rcond >= EPS * (1 if self.ridge else 10 * len(self.scale)))
+        return self.rcond >= EPS * (1 if self.ridge else 10 * len(self.scale))
+
+    @property
+    def is_refinable(self) -> bool:
+        """True if refinement may lead to accurate solutions."""
+        return self.rcond >= REFINABLE if self.ridge else self.is_regular
 
     def solve(self, rhs: Array) -> Array:
         """Return (XᵀX + ridge M)⁻¹ rhs for rhs (N', D_out)."""

@@ -1,26 +1,30 @@
 """Training of readouts from series, in one batch, in parts, or row by row.
 
 Read in this order: ``settings`` → ``problem`` (series, and passes over their rows) → ``train``
-(solver and ridge).
+→ ``solvers``.
 
 - ``structured``: a reservoir that settles within the series is trained from lagged correlations.
   These do not depend on the reservoir, so ``search`` computes them once. Other reservoirs are run
   in chunks that fit into the cache.
 - ``refine``: weights are corrected with the Cholesky factor of XᵀX and the true residuals of the
   series. Each round reduces the error by a factor that depends on the accuracy of XᵀX. Two or three
-  rounds are usual; if the factor exceeds 0.3, ``qr`` is used instead. The effect of a step δ = A⁻¹g
+  rounds are usual; if the factor exceeds 0.3, the refinement fails. The effect of a step δ = A⁻¹g
   is known from gᵀδ before the step is taken, so the last step needs no pass over the rows.
-- ``train``: tries solvers in turn. ``select_ridge`` selects the ridge by marginal likelihood
-  ("auto", see ``readout.likelihood``) or by errors on held-out rows.
-  ``Evidence`` stores statistics, penalty, ridge and weights, so that training can continue.
-  Outputs that are missing in different rows have different XᵀX, so they form separate groups,
-  which share one ridge.
+- ``solvers``: ``normal`` refines the solution of normal equations, from sums over time where they
+  apply, and ``qr`` factorises the rows. "auto" tries ``normal`` first if the costs in
+  ``kernels.costs`` promise that it is faster, and uses ``qr`` if XᵀX has too few digits.
+- ``selection``: the ridge is selected by marginal likelihood ("auto", see ``readout.likelihood``)
+  or by errors on held-out rows.
+- ``evidence``: statistics, penalty, ridge and weights, so that training can continue. Outputs that
+  are missing in different rows have different XᵀX, so they form separate groups, which share one
+  ridge.
 - ``update``: new rows are merged. Solving merged normal equations again would lose half of the
   digits, so only the change of the weights is computed. The effect of rounding errors is estimated,
   and a warning is issued if it is large.
 - ``recursive``: a learner rotates each row into a triangle in O(N²), without forming XᵀX.
 """
 
+from eigenecho.training.evidence import Evidence, GroupEvidence, TrainedReadout
 from eigenecho.training.problem import (
     AbstractProblem,
     Problem,
@@ -31,15 +35,7 @@ from eigenecho.training.problem import (
     pose,
 )
 from eigenecho.training.recursive import RecursiveLeastSquares, TrainingState, check_rates
+from eigenecho.training.selection import held_out_errors, hold_out, lowest, select_ridge
 from eigenecho.training.settings import SOLVERS, Settings, parameters_of
-from eigenecho.training.train import (
-    Evidence,
-    GroupEvidence,
-    TrainedReadout,
-    held_out_errors,
-    hold_out,
-    lowest,
-    select_ridge,
-    train,
-)
+from eigenecho.training.train import train
 from eigenecho.training.update import update

@@ -91,14 +91,10 @@ class AbstractProblem(ABC):
         """Number of columns N'."""
         return self.head + self.reservoir.columns
 
-    def flops(self, rows: int | None = None) -> float:
-        """Return the number of operations of a QR factorisation of ``rows``, or of all rows."""
-        return 2.0 * (sum(self.lengths) if rows is None else rows) * self.size**2
-
     @property
     def is_small(self) -> bool:
         """True if a QR factorisation takes at most a few seconds."""
-        return self.flops() <= costs.MAX_QR_FLOPS
+        return 2.0 * sum(self.lengths) * self.size**2 <= costs.MAX_QR_FLOPS
 
     def everything(self, warmup: int) -> Block:
         """Return all rows after the warmup."""

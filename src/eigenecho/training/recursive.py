@@ -21,7 +21,7 @@ from eigenecho.checks import check_shape, is_finite_number
 from eigenecho.errors import Words, bad_argument, counted, overflowed
 from eigenecho.readout import Penalty, annihilate, check_upper
 from eigenecho.threads import one_blas_thread
-from eigenecho.training.train import GroupEvidence
+from eigenecho.training.evidence import GroupEvidence
 from eigenecho.training.update import RoundingError, warn_if_lost
 from eigenecho.types import Array, Count
 

@@ -16,10 +16,7 @@ from eigenecho.reservoir import Cache, DrawnReservoir, Recipe, draw
 from eigenecho.transition import DelayLine
 from eigenecho.types import Seed
 
-SOLVERS = ("auto", "gram", "qr", "refined", "structured")
-
-FEATURE_SOLVERS = ("auto", "gram", "qr")
-"""Solvers for readouts of features; other solvers need rows that are linear in the data."""
+SOLVERS = ("auto", "normal", "qr")
 
 
 @dataclass(frozen=True)
@@ -48,9 +45,6 @@ class Settings:
         check_known(self.solver, "solver", SOLVERS)
         check_known(self.missing, "missing", ("error", "skip"))
         object.__setattr__(self, "warmup", check_count(self.warmup, "warmup", "a number of steps"))
-        if self.has_features and self.solver not in FEATURE_SOLVERS:
-            expected = f"one of {', '.join(FEATURE_SOLVERS)} if features or a delay line are used"
-            raise bad_argument("solver", self.solver, expected)
         if not isinstance(self.ridge, str) or self.ridge not in ("auto", "loop"):
             object.__setattr__(self, "ridge", _numbers(self.ridge))
 

@@ -31,6 +31,12 @@ from eigenecho.types import Array
 if TYPE_CHECKING:
     from eigenecho.training.problem import AbstractProblem, Problem
 
+MAX_PROBE = 0.3
+"""Largest cost of one attempt with sums over time, relative to QR, for which it is made."""
+
+ROUNDS = 3
+"""Usual number of rounds of refinement."""
+
 
 def applies(problem: AbstractProblem) -> bool:
     """Return True if sums over time can replace states: W is diagonal with few resonant modes."""
@@ -95,18 +101,42 @@ def assemble_gram(
 
 def lag_count(problem: AbstractProblem) -> int | None:
     """Return the number of lags to correlate, or None if running the reservoir is cheaper."""
-    K = settling_steps(problem.reservoir.form)
-    steps, units = sum(problem.lengths), problem.reservoir.units
-    if not problem.starts_from_zero or min(problem.lengths) <= K:
-        return None
-    D = len(problem.reservoir.B)
+    by_steps, by_lags = _costs(problem)
+    return int(settling_steps(problem.reservoir.form)) if by_lags < by_steps else None
+
+
+def sums_pay(problem: AbstractProblem) -> bool:
+    """Return True if normal equations from sums over time are expected to be faster than QR.
+
+    They are tried if one attempt is cheap compared with QR, which follows if it fails, and if the
+    usual rounds of refinement do not cost more than QR.
+    """
+    if not applies(problem):
+        return False
+    steps, size = sum(problem.lengths), problem.size
+    orthogonal = steps * size * (costs.QR_COLUMN_NS + costs.QR_PAIR_NS * size)
+    orthogonal += costs.TRIANGLE_NS * size**3
+    sums = costs.SUMS_NS + min(_costs(problem))
+    probe = sums + size**2 * (costs.PAIR_SUM_NS + costs.CHOLESKY_NS * size)
+    return probe <= MAX_PROBE * orthogonal and probe + 2 * ROUNDS * sums <= orthogonal
+
+
+def _costs(problem: AbstractProblem) -> tuple[float, float]:
+    """Return the costs of sums over time in nanoseconds, by running the reservoir and by lags."""
+    reservoir = problem.reservoir
+    steps, units, D = sum(problem.lengths), reservoir.units, len(reservoir.B)
     E = D + problem.head + problem.D_out
+    mode = costs.STATE_SUM_NS + costs.STATE_SUM_COLUMN_NS * E
+    by_steps = steps * (costs.STATE_SUM_STEP_NS + units * mode)
+    if reservoir.features is not None or not problem.starts_from_zero:
+        return by_steps, np.inf
+    K = settling_steps(reservoir.form)
+    if min(problem.lengths) <= K:
+        return by_steps, np.inf
     if 8 * E * D * transform_length(steps, int(K)) > costs.MAX_CORRELATION_BYTES:
-        return None
+        return by_steps, np.inf
     by_lags = costs.CORRELATION_NS * steps * (D + E + costs.CORRELATION_PAIR_COST * D * E)
-    by_lags += costs.STATE_SUM_NS * K * units * (E + 2)
-    by_steps = steps * units * (costs.STATE_SUM_NS + costs.STATE_SUM_COLUMN_NS * E)
-    return int(K) if by_lags < by_steps else None
+    return by_steps, by_lags + costs.LAG_SUM_NS * K * units * (E + 2)
 
 
 def sum_states(
@@ -117,8 +147,8 @@ def sum_states(
     rows = SeriesRows(drive[:, :0], [(reservoir, drive)], [problem.start(series)])
     states = rows.states_before(start)
     before = xp.array(states[0])
-    C = xp.zeros((side.shape[1], reservoir.units))
-    count = chunk_rows(side, reservoir.units, least=16, in_cache=True)
+    C = xp.zeros((side.shape[1], rows.size))
+    count = chunk_rows(side, rows.size, least=16, in_cache=True)
     for first, r in rows.chunks(start, len(drive), count, states):
         C += side[first - start : first - start + len(r)].T @ r
     return before, C, states[0]

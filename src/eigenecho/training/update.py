@@ -21,9 +21,9 @@ from eigenecho.errors import IllConditionedWarning, warn
 from eigenecho.readout import EPS, Gram, NormalEquations, Remainder, Triangle
 from eigenecho.rows import Block, Fold
 from eigenecho.threads import one_blas_thread
+from eigenecho.training.evidence import GroupEvidence
 from eigenecho.training.problem import Problem
 from eigenecho.training.refine import fitted_values, lengths
-from eigenecho.training.train import GroupEvidence
 from eigenecho.types import Array, PositiveArray
 
 FIRST = 256
@@ -46,7 +46,7 @@ def update(evidence: GroupEvidence, problem: Problem, block: Block) -> tuple[Gro
     """
     # Statistics are moved to the device of the new rows.
     old = evidence.statistics.where(problem.inputs[0])
-    if not old.is_exact:
+    if not isinstance(old, Triangle):
         return _corrected(evidence, old.gram(), problem, block)
     new, _, ends = problem.gather(Triangle, Fold(block))
     total = old.merge(new)

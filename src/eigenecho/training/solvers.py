@@ -1,0 +1,107 @@
+"""Solvers of training problems: refined normal equations, and a QR factorisation.
+
+Both have the signature solver(problem, settings, fold) → TrainedReadout. ``normal`` returns the
+reason instead if it is not accurate; ``qr`` always is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eigenecho.arrays import to_host
+from eigenecho.errors import IllConditionedWarning, warn
+from eigenecho.readout import Gram, NormalEquations, PassResult, Triangle, check_targets
+from eigenecho.rows import Block, Fold
+from eigenecho.training.evidence import Evidence, GroupEvidence, TrainedReadout
+from eigenecho.training.problem import AbstractProblem
+from eigenecho.training.refine import RefinedWeights, refine
+from eigenecho.training.selection import best_ridge, lowest
+from eigenecho.training.settings import Settings
+from eigenecho.training.structured import applies, sums_pay
+
+
+def solve(problem: AbstractProblem, settings: Settings, fold: Fold) -> TrainedReadout:
+    """Train a readout by the solver of the settings, or by QR if this is not accurate.
+
+    "auto" tries normal equations if they are expected to be faster, even if they should fail.
+    """
+    is_quick = problem.is_small and not sums_pay(problem)
+    if settings.solver == "qr" or (settings.solver == "auto" and is_quick):
+        return qr(problem, settings, fold)
+    trained = normal(problem, settings, fold)
+    if isinstance(trained, TrainedReadout):
+        return trained
+    if settings.solver == "normal":
+        warn(f"solver='normal' was replaced by 'qr', because {trained}.", IllConditionedWarning)
+    return qr(problem, settings, fold)
+
+
+def qr(problem: AbstractProblem, settings: Settings, fold: Fold) -> TrainedReadout:
+    """Train a readout by an orthogonal factorisation of its rows."""
+    gathered = problem.gather(Triangle, fold)
+    total, held_out, ends = gathered
+    problem.check_range(total, *held_out)
+    selected = best_ridge([problem], settings, fold, [gathered])
+    penalty, ridge = problem.penalty, selected.ridge
+    for last in held_out:
+        total = total.merge(last)
+    solution = total.solve(penalty, ridge)
+    weights = np.ascontiguousarray(to_host(solution))
+    if ridge == 0 or problem.reservoir.dtype != np.float64:
+        # For rounded states, and for weights without a ridge, the residuals need another pass.
+        whole = problem.everything(settings.warmup)
+        scatter = to_host(problem.in_double.with_weights(whole, solution).scatter)
+    else:
+        scatter = to_host(total.scatter(solution))
+    evidence = Evidence.of_one(GroupEvidence(total, penalty, ridge, weights, scatter))
+    return TrainedReadout(evidence, "qr", to_host(ends[-1]), selected.log_density)
+
+
+def normal(problem: AbstractProblem, settings: Settings, fold: Fold) -> TrainedReadout | str:
+    """Train a readout by refined normal equations, or return the reason why this failed."""
+    problem = problem.in_double
+    penalty, ridges, log_density = problem.penalty, settings.ridge, None
+    gathered = _sums(problem, fold.train)
+    total, _, ends = gathered
+    problem.check_range(total)
+    if ridges == "auto":
+        selected = best_ridge([problem], settings, fold, [gathered])
+        if not selected.is_resolved:
+            return "the ridge is not larger than the rounding errors of normal equations"
+        ridges, log_density = (selected.ridge,), selected.log_density
+    M = penalty.gram(total.XtX) if any(ridges) and penalty.basis is not None else None
+
+    def refined(block: Block, ridge: float) -> RefinedWeights | None:
+        system = NormalEquations.of(total.XtX, penalty, ridge, M)
+        if system is None or not system.is_refinable:
+            return None
+        return refine(problem.with_weights(block, system.solve(total.XtY)), system)
+
+    failed = "the normal equations have too few digits"
+    ridge = ridges[0]
+    for last in fold.held_out:
+        size = problem.squares(last)
+        more, _, ends = _sums(problem, last)
+        check_targets(size, to_host(more.XtY))
+        errors = []
+        for candidate in ridges:
+            trial = refined(fold.train, candidate)
+            if trial is None:
+                return failed
+            left = to_host(problem.with_weights(last, trial.w).squares)
+            errors.append(np.mean(left / np.where(size > 0, size, 1.0)))
+        ridge = ridges[lowest(errors)]
+        total = total.merge(more)
+    solution = refined(problem.everything(settings.warmup), ridge)
+    if solution is None:
+        return failed
+    weights, scatter = np.ascontiguousarray(to_host(solution.w)), to_host(solution.scatter)
+    evidence = Evidence.of_one(GroupEvidence(total, penalty, ridge, weights, scatter))
+    return TrainedReadout(evidence, "normal", to_host(ends[-1]), log_density)
+
+
+def _sums(problem: AbstractProblem, block: Block) -> PassResult:
+    """Return the normal equations of a block, from sums over time or else from states."""
+    if applies(problem):
+        return problem.gather_gram(block)
+    return problem.gather(Gram, Fold(block))
