@@ -30,7 +30,7 @@ def seconds(rows, solver):
     return time.perf_counter() - start, esn
 
 
-lengths = {"structured": (2000, 5000, 20_000, 50_000, 200_000), "qr": (2000, 5000, 20_000)}
+lengths = {"normal": (2000, 5000, 20_000, 50_000, 200_000), "qr": (2000, 5000, 20_000)}
 times = {}
 for solver, rows in lengths.items():
     seconds(2000, solver)  # compile first
@@ -48,7 +48,7 @@ print("largest difference between the outputs:", np.abs(first - second).max())
 figure, ax = plt.subplots(figsize=(7.5, 3.6), layout="constrained")
 styles = {
     "qr": ("s--", "C2", "qr: orthogonal, on all states"),
-    "structured": ("o-", "C0", "structured: sums over time"),
+    "normal": ("o-", "C0", "normal: sums over time"),
 }
 for solver, (line, color, label) in styles.items():
     ax.loglog(lengths[solver], [1e3 * t for t in times[solver]], line, color=color, label=label)
@@ -57,6 +57,6 @@ ax.yaxis.set_major_formatter("{x:g}")
 ax.legend(frameon=False, loc="upper right")
 
 # %%
-# ``solver="auto"`` selects ``"structured"`` if it is faster, and falls back to ``"qr"`` if the
+# ``solver="auto"`` selects ``"normal"`` if it is faster, and falls back to ``"qr"`` if the
 # refinement does not converge. ``solver_`` reports the solver that was used
 # (:doc:`/guides/fitted-attributes`). See :doc:`/guides/how-it-works` for the derivation.
