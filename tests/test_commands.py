@@ -86,8 +86,6 @@ def folder(tmp_path):
     table = "day,sales\n" + "".join(f"{d},{s:.2f}\n" for d, s in zip(days, sales, strict=True))
     for name in ("data.csv", "sales.csv"):
         (tmp_path / name).write_text(table, encoding="utf-8")
-    W, W_in, W_out = (rng.normal(size=shape) for shape in ((50, 50), (1, 50), (51, 1)))
-    np.savez(tmp_path / "network.npz", W=W / 15, W_in=W_in, W_out=W_out)
     series = ee.tasks.mso(3, steps=601)
     esn = ee.LinearESN(50, sr=0.9, warmup=50, seed=0).fit(series[:-1], series[1:])
     esn.save(tmp_path / "model.safetensors")

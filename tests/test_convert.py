@@ -348,3 +348,14 @@ def test_converted_network_forecasts_streams_and_saves(form, tmp_path):
     loaded = ee.load(tmp_path / "model.safetensors")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
     assert loaded.certificate == model.certificate
+
+
+def test_arrays_of_a_file_are_arguments(tmp_path):
+    """Files of other languages contain numbers as arrays with one element."""
+    W, W_in, W_out = gaussian(12), np.ones((1, 12)), np.ones((13, 1))
+    plain = {"W": W, "W_in": W_in, "W_out": W_out}
+    np.savez(tmp_path / "network.npz", lr=[0.5], bias=np.array(0.1), **plain)
+    model = ee.diagonalize(**np.load(tmp_path / "network.npz"))
+    u = RNG.normal(size=(30, 1))
+    expected = ee.diagonalize(**plain, lr=0.5, bias=0.1).predict(u)
+    np.testing.assert_array_equal(model.predict(u), expected)

@@ -61,6 +61,6 @@ ax.legend(frameon=False)
 print({name: f"{min(errors):.1e}" for name, errors in error.items()})
 
 # %%
-# Below a ridge of 1e-12, the normal equations are dominated by rounding errors, while the orthogonal
-# solver keeps improving. The default ``solver="auto"`` refines solutions of normal equations, and
-# uses ``"qr"`` where they have too few digits, as ``solver_`` reports.
+# Below a ridge of 1e-12, the normal equations are dominated by rounding errors, while the
+# orthogonal solver keeps improving. The default ``solver="auto"`` refines solutions of normal
+# equations, and uses ``"qr"`` where they have too few digits, as ``solver_`` reports.

@@ -29,7 +29,6 @@ _NAMES = {
     "State": "eigenecho.model",
     "delay_line": "eigenecho.transition",
     "diagonalize": "eigenecho.convert",
-    "from_npz": "eigenecho.interop",
     "from_reservoirpy": "eigenecho.interop",
     "load": "eigenecho.loading",
     "probe": "eigenecho.model.compare",
@@ -50,7 +49,7 @@ if TYPE_CHECKING:
         ReservoirFeatures,
     )
     from eigenecho.grid_search import search
-    from eigenecho.interop import from_npz, from_reservoirpy
+    from eigenecho.interop import from_reservoirpy
     from eigenecho.loading import load
     from eigenecho.model import LinearModel, State
     from eigenecho.model.compare import probe

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,7 +55,8 @@ def diagonalize(
         outputs are the states.
     W_fb : array (D_out, N), optional
     lr : float or array (N,)
-        Leaking rate of all units, or one value per unit.
+        Leaking rate of all units, or one value per unit. As for ``bias``, an array with a single
+        element counts as a number.
     bias : array (N,) or float, optional
         Input bias, one value per unit or one for all units.
     readout_bias : bool, optional
@@ -77,7 +77,6 @@ def diagonalize(
     --------
     eigenecho.probe : Return the probe series of the certificate.
     eigenecho.from_reservoirpy : Convert trained models of reservoirpy.
-    eigenecho.from_npz : Convert the weights in a file.
     eigenecho.plots.certificate : Plot the certificate.
 
     Examples
@@ -98,7 +97,7 @@ def diagonalize(
     W_in = as_double(W_in, "W_in")
     W_fb = None if W_fb is None else as_double(W_fb, "W_fb")
     if bias is not None:
-        bias = as_double(np.full(N, bias) if np.ndim(bias) == 0 else bias, "bias")
+        bias = as_double(np.full(N, bias) if np.size(bias) == 1 else bias, "bias")
     reservoir = Reservoir(compact(leaky), W_in, bias, W_fb)
     coordinates = _Coordinates(N, len(W_in) if input_to_readout else 0, output_to_readout)
     W_out, readout_bias = coordinates.check_readout(W_out, readout_bias)
@@ -203,7 +202,7 @@ def as_double(A: Any, name: str) -> Array:
 def _rates(lr: Any, N: int) -> Array:
     expected = f"a number in (0, 1], or an array ({N},) of such numbers"
     rates = as_array(lr, "lr", expected)
-    fits = rates.dtype.kind in "fiu" and (isinstance(lr, Real) or rates.shape == (N,))
+    fits = rates.dtype.kind in "fiu" and (rates.size == 1 or rates.shape == (N,))
     if not fits or not np.all((rates > 0) & (rates <= 1)):
         raise bad_argument("lr", lr, expected)
     return np.broadcast_to(rates.astype(np.float64), (N,))

@@ -1,1 +1,1 @@
-"""The command line, with the commands forecast, convert, reduce, export and reproduce."""
+"""The command line, with the commands forecast, reduce, export and reproduce."""

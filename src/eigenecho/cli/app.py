@@ -8,7 +8,7 @@ import typer
 
 import eigenecho
 from eigenecho.cli.forecast import forecast
-from eigenecho.cli.networks import convert, export, reduce
+from eigenecho.cli.networks import export, reduce
 from eigenecho.cli.reproduce import reproduce
 
 app = typer.Typer(
@@ -17,7 +17,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,
 )
-for command in (forecast, convert, reduce, export, reproduce):
+for command in (forecast, reduce, export, reproduce):
     app.command()(command)
 
 

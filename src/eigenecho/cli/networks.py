@@ -1,4 +1,4 @@
-"""The commands ``convert``, ``reduce`` and ``export``, which read files of networks."""
+"""The commands ``reduce`` and ``export``, which read files of networks."""
 
 from __future__ import annotations
 
@@ -14,64 +14,9 @@ from eigenecho import plots
 from eigenecho.cli.terminal import check_target, fail, say
 from eigenecho.estimators import LinearESN
 from eigenecho.export import FORMATS
-from eigenecho.interop import from_npz
 from eigenecho.loading import load
 from eigenecho.model import LinearModel
 from eigenecho.model.certificate import Certificate, Reduction
-
-
-def convert(
-    source: Annotated[Path, typer.Argument(help="The .npz file.", metavar="MODEL.npz")],
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Model file. Default: MODEL.safetensors."),
-    ] = None,
-    lr: Annotated[
-        float | None, typer.Option(help="Leaking rate. Default: the value in the file, or 1.")
-    ] = None,
-    readout_bias: Annotated[
-        bool | None, typer.Option(help="W_out has a row for the bias. Default: inferred.")
-    ] = None,
-    output_to_readout: Annotated[
-        bool | None, typer.Option(help="W_out has rows for y(t−1).")
-    ] = None,
-    input_to_readout: Annotated[bool | None, typer.Option(help="W_out has rows for u(t).")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
-) -> None:
-    """Convert a linear echo state network to its eigenbasis, and print a certificate.
-
-    The file contains these arrays. States are row vectors; rows of W_out are [1, y(t−1), r, u]:
-
-    - W (N, N), or W_data, W_indices, W_indptr and W_shape of a CSR matrix
-
-    - W_in (D_in, N)
-
-    - W_out (N', D_out), W_fb (D_out, N), bias (N,), lr: optional
-
-    - readout_bias, output_to_readout, input_to_readout: True or False
-
-    If states are column vectors in your library, transpose all matrices.
-
-    Load the result in Python with eigenecho.load.
-    """
-    target = source.with_suffix(".safetensors") if out is None else out
-    options = {
-        "lr": lr,
-        "readout_bias": readout_bias,
-        "output_to_readout": output_to_readout,
-        "input_to_readout": input_to_readout,
-    }
-    try:
-        _check_output(target, source, force)
-        model = from_npz(source, **{name: v for name, v in options.items() if v is not None})
-        model.save(target)
-    except (ValueError, OSError) as error:
-        raise fail(" ".join(str(error).split())) from None
-    console = Console()
-    say(console, repr(model))
-    assert model.certificate is not None
-    console.print(certificate_table(model.certificate))
-    say(console, f"Wrote {target}")
 
 
 def reduce(
