@@ -326,9 +326,9 @@ def plain_states(form, B, drive, state):
 
 
 @each_dtype
-@pytest.mark.parametrize("N", [1, 2, 33, modes.MIN_DIRECT_UNITS - 1, modes.MIN_DIRECT_UNITS, 700])
+@pytest.mark.parametrize("N", [1, 2, 33, modes.MIN_PASS_UNITS - 1, modes.MIN_PASS_UNITS, 700])
 def test_passes_equal_single_steps_exactly(dtype, N):
-    p = Problem("diagonal", dtype, N, 1, 3 * modes.PASS_STEPS + 5)
+    p = Problem("diagonal", dtype, N, 1, 29)
     state, out = p.r0.copy(), np.empty((p.T, N), dtype)
     kernels.scan(p.form, p.B, p.drive, state, out)
     assert out.tobytes() == plain_states(p.form, p.B, p.drive, p.r0).tobytes()
@@ -359,7 +359,7 @@ def test_cutting_a_series_does_not_change_results(N, D, D_out, cuts):
 
 def test_steps_of_modes_do_not_use_fastmath():
     """Numba cannot pass the fastmath flags of a sum on to a step that is compiled later."""
-    for step in (modes.turn, modes.stretch, modes.drive_pairs, modes.turn_pairs):
+    for step in (modes.turn, modes.stretch, modes.run_steps, modes.pass_reals, modes.pass_pairs):
         assert step.targetoptions["fastmath"] is False
 
 

@@ -5,10 +5,9 @@ that describe W. ``compiled`` has the same functions for NumPy arrays, and ``ten
 ``dispatch`` selects a kernel by the kind of array and the form, and chooses between a scan and a
 convolution by their costs (``costs``).
 
-- Modes are independent of each other, so ``compiled.modes`` computes eight steps of a mode (four
-  if it sums over modes) before it continues with the next one. States thus stay in registers. Rows
-  of fewer than 256 units are computed in a buffer and copied, because writing eight short rows at
-  the same time is slow.
+- Loops over modes are plain and planar (see ``compiled.modes``), so the compiler vectorises them.
+  For a single drive column and many units, eight steps of a mode are computed before the next one,
+  so that states stay in registers.
 - Each thread writes at least 256 columns. In newly allocated memory, threads would wait for the
   same pages, so each thread writes its own rows instead, after replaying the earlier steps in
   cache.

@@ -1,45 +1,38 @@
-"""Compiled kernels of the diagonal form, with several steps in each pass over the modes.
+"""Compiled kernels of the diagonal form: plain loops over steps, which the compiler vectorises.
 
-Modes are independent, so a state stays in registers during a pass, and eigenvalues and weights are
-read once per pass. The arguments are the same as in ``steps``, in the Q layout. Internally,
-real and imaginary parts of pairs are separate arrays (*planar*), which the compiler can vectorise.
+Stored states have the columns of the Q layout. Inside a kernel, a vector of N units is *planar*: an
+array (2, K) with the rows [real parts of pairs, real modes, 0] and [imaginary parts of pairs, 0],
+padded to LANES columns, or only the first row if all modes are real. These rules keep loops fast:
 
-States and outputs result from the same operations in the same order wherever a pass begins, so they
-do not depend on how a series is split. For this reason, the compiler may reorder only sums over
-modes, products and sums are not contracted, and a pass that extends past the end is computed in
-full and truncated. All functions are in one file because numba's cache does not check other files
-for changes.
+- An array that a loop writes is a separate argument of the function with the loop. Otherwise the
+  check for overlaps also compares the real and imaginary parts of one row, which always fails.
+- Within a loop over steps, no array is passed to another function and no tuple is unpacked, because
+  counting references takes as long as a step of tens of units.
+- An optional argument is None, so that numba removes its branches.
+- Planar vectors begin at a cache line.
+- Numbers that are needed again are kept in local variables, not read from an array just written.
+
+States result from the same operations in the same order in all loops, so they do not depend on how
+a series is split. Products and sums are not contracted, and the compiler may reorder only sums over
+modes. All functions are in one file because numba's cache does not check other files for changes.
 """
 
 import numpy as np
 
 from eigenecho.kernels.compiled.jit import jit
 
-PASS_STEPS = 8
-"""Number of steps in a pass that stores states."""
+LANES = 8
+"""Number of columns to a multiple of which planar vectors are padded."""
 
-SUM_PASS_STEPS = 4
-"""Number of steps in a pass that sums over modes, each of which needs a register for its sum."""
+LINE = 64
+"""Number of bytes of a cache line."""
 
-MIN_DIRECT_UNITS = 256
-"""Smallest number of units whose rows are written directly into the result.
-
-Writing eight short rows at the same time is slow, so shorter rows are computed in a buffer and
-copied.
-"""
-
-ROW_PADDING = 8
-"""Number of additional columns of a buffer, so that its rows do not share cache lines."""
+MIN_PASS_UNITS = 600
+"""Smallest number of units for which eight steps at a time are faster than one."""
 
 # Flags are explicit: otherwise, a function first compiled within a summing one inherits its flags.
 compiled = jit(fastmath=False)
 summing = jit(fastmath={"reassoc", "nsz"})
-
-
-@compiled
-def turn(a, b, p, q, f, g):
-    """Return the complex (a + ib)(p + iq) + (f + ig) in real arithmetic."""
-    return a * p - b * q + f, b * p + a * q + g
 
 
 @compiled
@@ -49,415 +42,273 @@ def stretch(a, r, f):
 
 
 @compiled
-def weigh(e, u, h, v):
-    """Return the contribution of a pair to an output, e u + h v."""
-    return e * u + h * v
+def turn(a, b, p, q, f, g):
+    """Return the complex (a + ib)(p + iq) + (f + ig) in real arithmetic."""
+    return a * p - b * q + f, b * p + a * q + g
+
+
+# Planar vectors ----------------------------------------------------------------------------------
 
 
 @compiled
-def to_tuple(x):
-    """Return eight numbers as a tuple, which the compiler knows not to overlap with arrays."""
-    return x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]
-
-
-@compiled
-def columns_from(rows, n):
-    """Return views of eight rows from column n on, so that no index can be negative."""
-    return (
-        rows[0][n:], rows[1][n:], rows[2][n:], rows[3][n:],
-        rows[4][n:], rows[5][n:], rows[6][n:], rows[7][n:],
-    )  # fmt: skip
-
-
-@compiled
-def drive_reals(real, c, x, s, rows):
-    """Write eight steps r ← a r + x c of real modes, one step per row."""
-    for i in range(real.size):
-        a, r, f = real[i], s[i], c[i]
-        r = a * r + x[0] * f
-        rows[0][i] = r
-        r = a * r + x[1] * f
-        rows[1][i] = r
-        r = a * r + x[2] * f
-        rows[2][i] = r
-        r = a * r + x[3] * f
-        rows[3][i] = r
-        r = a * r + x[4] * f
-        rows[4][i] = r
-        r = a * r + x[5] * f
-        rows[5][i] = r
-        r = a * r + x[6] * f
-        rows[6][i] = r
-        r = a * r + x[7] * f
-        rows[7][i] = r
-        s[i] = r
-
-
-@compiled
-def drive_pairs(re, im, c, d, x, p, q, rows):
-    """Write eight steps of pairs, driven by x c and x d."""
-    for i in range(re.size):
-        a, b, u, v, f, g = re[i], im[i], p[i], q[i], c[i], d[i]
-        u, v = turn(a, b, u, v, x[0] * f, x[0] * g)
-        rows[0][2 * i], rows[0][2 * i + 1] = u, v
-        u, v = turn(a, b, u, v, x[1] * f, x[1] * g)
-        rows[1][2 * i], rows[1][2 * i + 1] = u, v
-        u, v = turn(a, b, u, v, x[2] * f, x[2] * g)
-        rows[2][2 * i], rows[2][2 * i + 1] = u, v
-        u, v = turn(a, b, u, v, x[3] * f, x[3] * g)
-        rows[3][2 * i], rows[3][2 * i + 1] = u, v
-        u, v = turn(a, b, u, v, x[4] * f, x[4] * g)
-        rows[4][2 * i], rows[4][2 * i + 1] = u, v
-        u, v = turn(a, b, u, v, x[5] * f, x[5] * g)
-        rows[5][2 * i], rows[5][2 * i + 1] = u, v
-        u, v = turn(a, b, u, v, x[6] * f, x[6] * g)
-        rows[6][2 * i], rows[6][2 * i + 1] = u, v
-        u, v = turn(a, b, u, v, x[7] * f, x[7] * g)
-        rows[7][2 * i], rows[7][2 * i + 1] = u, v
-        p[i], q[i] = u, v
-
-
-@compiled
-def turn_reals(real, s, rows):
-    """Write eight steps of real modes, driven by the values in the rows."""
-    for i in range(real.size):
-        a, r = real[i], s[i]
-        r = a * r + rows[0][i]
-        rows[0][i] = r
-        r = a * r + rows[1][i]
-        rows[1][i] = r
-        r = a * r + rows[2][i]
-        rows[2][i] = r
-        r = a * r + rows[3][i]
-        rows[3][i] = r
-        r = a * r + rows[4][i]
-        rows[4][i] = r
-        r = a * r + rows[5][i]
-        rows[5][i] = r
-        r = a * r + rows[6][i]
-        rows[6][i] = r
-        r = a * r + rows[7][i]
-        rows[7][i] = r
-        s[i] = r
-
-
-@compiled
-def turn_pairs(re, im, p, q, rows):
-    """Write eight steps of pairs, driven by the values in the rows."""
-    for i in range(re.size):
-        a, b, u, v = re[i], im[i], p[i], q[i]
-        u, v = turn(a, b, u, v, rows[0][2 * i], rows[0][2 * i + 1])
-        rows[0][2 * i], rows[0][2 * i + 1] = u, v
-        u, v = turn(a, b, u, v, rows[1][2 * i], rows[1][2 * i + 1])
-        rows[1][2 * i], rows[1][2 * i + 1] = u, v
-        u, v = turn(a, b, u, v, rows[2][2 * i], rows[2][2 * i + 1])
-        rows[2][2 * i], rows[2][2 * i + 1] = u, v
-        u, v = turn(a, b, u, v, rows[3][2 * i], rows[3][2 * i + 1])
-        rows[3][2 * i], rows[3][2 * i + 1] = u, v
-        u, v = turn(a, b, u, v, rows[4][2 * i], rows[4][2 * i + 1])
-        rows[4][2 * i], rows[4][2 * i + 1] = u, v
-        u, v = turn(a, b, u, v, rows[5][2 * i], rows[5][2 * i + 1])
-        rows[5][2 * i], rows[5][2 * i + 1] = u, v
-        u, v = turn(a, b, u, v, rows[6][2 * i], rows[6][2 * i + 1])
-        rows[6][2 * i], rows[6][2 * i + 1] = u, v
-        u, v = turn(a, b, u, v, rows[7][2 * i], rows[7][2 * i + 1])
-        rows[7][2 * i], rows[7][2 * i + 1] = u, v
-        p[i], q[i] = u, v
-
-
-@compiled
-def set_scaled(x, b, row):
-    """Compute row = x b."""
-    for i in range(b.size):
-        row[i] = x * b[i]
-
-
-@compiled
-def add_scaled(x, b, row):
-    """Compute row += x b."""
-    for i in range(b.size):
-        row[i] += x * b[i]
-
-
-@compiled
-def project(drive, t, count, B, first, rows):
-    """Compute rows = a B for ``count`` drive rows from t on, for at least two drive columns.
-
-    Rows are not sliced, because counting references takes as long as a step of tens of units.
-    """
-    for k in range(count):
-        x, y = drive[t + k, 0], drive[t + k, 1]
-        for i in range(B.shape[1]):
-            rows[k, first + i] = x * B[0, i] + y * B[1, i]
-        for d in range(2, B.shape[0]):
-            x = drive[t + k, d]
-            for i in range(B.shape[1]):
-                rows[k, first + i] += x * B[d, i]
-
-
-@compiled
-def copy(values, row):
-    """Copy the first values into a row."""
-    for i in range(row.size):
-        row[i] = values[i]
-
-
-@compiled
-def to_planar(row, n):
-    """Return a row in the Q layout as real modes, real parts and imaginary parts."""
-    m = (row.size - n) // 2
-    s, p, q = np.empty(n, row.dtype), np.empty(m, row.dtype), np.empty(m, row.dtype)
-    copy(row, s)
-    for i in range(m):
-        p[i], q[i] = row[n + 2 * i], row[n + 2 * i + 1]
-    return s, p, q
-
-
-@compiled
-def write_interleaved(s, p, q, row):
-    """Write real modes, real parts and imaginary parts into one row in the Q layout."""
-    n = s.size
-    copy(s, row[:n])
-    for i in range(p.size):
-        row[n + 2 * i], row[n + 2 * i + 1] = p[i], q[i]
-
-
-@compiled
-def write_pass(form, B, b, c, d, drive, t, count, x, s, p, q, first, rows):
-    """Write one pass from step t on into eight rows, beginning with column ``first``.
-
-    Only ``count`` rows are driven. A single drive column, with weights ``b``, ``c`` and ``d``, is
-    added during the pass. Several columns are first projected into the rows. If B is empty, the
-    rows already contain a(t) B.
-    """
-    n = s.size
-    if len(B) == 1:
-        for k in range(PASS_STEPS):
-            x[k] = drive[t + min(k, count - 1), 0]
-        drive_reals(form.real, b, to_tuple(x), s, columns_from(rows, first))
-        drive_pairs(form.re, form.im, c, d, to_tuple(x), p, q, columns_from(rows, first + n))
-        return
-    if len(B):
-        project(drive, t, count, B, first, rows)
-    for k in range(count, PASS_STEPS):
-        copy(rows[0], rows[k])
-    turn_reals(form.real, s, columns_from(rows, first))
-    turn_pairs(form.re, form.im, p, q, columns_from(rows, first + n))
-
-
-@compiled
-def scan(form, B, drive, state, first, out):
-    """Write states into ``out``, beginning with column ``first``.
-
-    If B has no rows, ``out`` already contains a(t) B.
-    """
-    T, N = out.shape[0], state.size
-    n = form.real.size
-    b, c, d = to_planar(B[0] if len(B) == 1 else state, n)
-    s, p, q = to_planar(state, n)
-    x = np.empty(PASS_STEPS, out.dtype)
-    spare = np.empty((PASS_STEPS, N + ROW_PADDING), out.dtype)
-    for t in range(0, T, PASS_STEPS):
-        count = min(PASS_STEPS, T - t)
-        if count == PASS_STEPS and N >= MIN_DIRECT_UNITS:
-            rows = out[t : t + PASS_STEPS]
-            write_pass(form, B, b, c, d, drive, t, count, x, s, p, q, first, rows)
-            continue
-        for k in range(0 if len(B) else count):
-            copy(out[t + k, first:], spare[k, :N])
-        write_pass(form, B, b, c, d, drive, t, count, x, s, p, q, 0, spare)
-        for k in range(count):
-            copy(spare[k], out[t + k, first : first + N])
-    if T:
-        copy(out[T - 1, first:], state)
-
-
-@summing
-def dot(a, b):
-    """Return a · b."""
-    total = a.dtype.type(0)
-    for i in range(a.size):
-        total += a[i] * b[i]
-    return total
-
-
-@compiled
-def scan_dots(form, B, drive, weights, state, out):
-    """Write r(t) weightsᵀ into ``out``, computed from eight rows of states at a time."""
-    T, N = drive.shape[0], state.size
-    n = form.real.size
-    b, c, d = to_planar(B[0], n)
-    s, p, q = to_planar(state, n)
-    x = np.empty(PASS_STEPS, out.dtype)
-    rows = np.empty((PASS_STEPS, N + ROW_PADDING), out.dtype)
-    for t in range(0, T, PASS_STEPS):
-        count = min(PASS_STEPS, T - t)
-        write_pass(form, B, b, c, d, drive, t, count, x, s, p, q, 0, rows)
-        for e in range(weights.shape[0]):
-            for k in range(count):
-                out[t + k, e] = dot(weights[e], rows[k])
-    if T:
-        copy(rows[(T - 1) % PASS_STEPS], state)
-
-
-@summing
-def sum_reals(real, c, x, w, s):
-    """Return Σ w r after each of four steps of real modes, without storing states."""
-    y0 = y1 = y2 = y3 = real.dtype.type(0)
-    x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
-    for i in range(real.size):
-        a, r, f, e = real[i], s[i], c[i], w[i]
-        r = stretch(a, r, x0 * f)
-        y0 += e * r
-        r = stretch(a, r, x1 * f)
-        y1 += e * r
-        r = stretch(a, r, x2 * f)
-        y2 += e * r
-        r = stretch(a, r, x3 * f)
-        y3 += e * r
-        s[i] = r
-    return y0, y1, y2, y3
-
-
-@summing
-def sum_pairs(re, im, c, d, x, w, z, p, q):
-    """Return Σ (w Re r + z Im r) after each of four steps of pairs, without storing states."""
-    y0 = y1 = y2 = y3 = re.dtype.type(0)
-    x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
-    for i in range(re.size):
-        a, b, u, v, f, g, e, h = re[i], im[i], p[i], q[i], c[i], d[i], w[i], z[i]
-        u, v = turn(a, b, u, v, x0 * f, x0 * g)
-        y0 += weigh(e, u, h, v)
-        u, v = turn(a, b, u, v, x1 * f, x1 * g)
-        y1 += weigh(e, u, h, v)
-        u, v = turn(a, b, u, v, x2 * f, x2 * g)
-        y2 += weigh(e, u, h, v)
-        u, v = turn(a, b, u, v, x3 * f, x3 * g)
-        y3 += weigh(e, u, h, v)
-        p[i], q[i] = u, v
-    return y0, y1, y2, y3
-
-
-@compiled
-def scan_sum(form, B, drive, weights, state, out):
-    """Write r(t) weightsᵀ into ``out``, for one drive column and one output."""
-    T, n = drive.shape[0], form.real.size
-    b, c, d = to_planar(B[0], n)
-    w, e, f = to_planar(weights[0], n)
-    s, p, q = to_planar(state, n)
-    x = np.zeros(SUM_PASS_STEPS, state.dtype)
-    whole = T // SUM_PASS_STEPS * SUM_PASS_STEPS
-    for t in range(0, T, SUM_PASS_STEPS):
-        count = min(SUM_PASS_STEPS, T - t)
-        if count < SUM_PASS_STEPS:
-            write_interleaved(s, p, q, state)
-            x[:] = 0
-        for k in range(count):
-            x[k] = drive[t + k, 0]
-        y = sum_reals(form.real, b, x, w, s)
-        z = sum_pairs(form.re, form.im, c, d, x, e, f, p, q)
-        for k in range(count):
-            out[t + k, 0] = y[k] + z[k]
-    if whole == T:
-        write_interleaved(s, p, q, state)
-    else:
-        # The last pass computed too many steps, so the last few are repeated one by one.
-        s, p, q = to_planar(state, n)
-        for t in range(whole, T):
-            for i in range(n):
-                s[i] = stretch(form.real[i], s[i], drive[t, 0] * b[i])
-            for i in range(p.size):
-                p[i], q[i] = turn(
-                    form.re[i], form.im[i], p[i], q[i], drive[t, 0] * c[i], drive[t, 0] * d[i]
-                )
-        write_interleaved(s, p, q, state)
-
-
-@summing
-def step_and_sum_reals(real, b, x, c, z, w, s):
-    """Return Σ w r after a step of real modes driven by x b + z c."""
-    y = real.dtype.type(0)
-    for i in range(real.size):
-        r = stretch(real[i], s[i], x * b[i]) + z * c[i]
-        y += w[i] * r
-        s[i] = r
-    return y
-
-
-@summing
-def step_and_sum_pairs(re, im, b, c, x, f, g, z, v, w, p, q):
-    """Return Σ (v Re r + w Im r) after a step of pairs driven by x (b + ic) + z (f + ig)."""
-    y = re.dtype.type(0)
-    for i in range(re.size):
-        r, s = turn(re[i], im[i], p[i], q[i], x * b[i], x * c[i])
-        r += z * f[i]
-        s += z * g[i]
-        y += weigh(v[i], r, w[i], s)
-        p[i], q[i] = r, s
-    return y
-
-
-@compiled
-def to_planar_rows(rows, n):
-    """Return rows in the Q layout as rows [real modes, real parts, imaginary parts]."""
-    out = np.empty_like(rows)
+def to_planar(rows, n):
+    """Return rows in the Q layout, with n real modes, as planar vectors (rows, 1 or 2, K)."""
     m = (rows.shape[1] - n) // 2
-    for d in range(rows.shape[0]):
-        s, p, q = to_planar(rows[d], n)
-        copy(s, out[d, :n])
-        copy(p, out[d, n : n + m])
-        copy(q, out[d, n + m :])
+    P, K = 2 if m else 1, (n + m + LANES - 1) // LANES * LANES
+    flat = np.zeros(P * len(rows) * K + LINE, rows.dtype)
+    first = -flat.ctypes.data % LINE // flat.itemsize
+    out = flat[first : first + P * len(rows) * K].reshape(len(rows), P, K)
+    for k in range(len(rows)):
+        for i in range(n):
+            out[k, 0, m + i] = rows[k, i]
+        for i in range(m):
+            out[k, 0, i], out[k, 1, i] = rows[k, n + 2 * i], rows[k, n + 2 * i + 1]
     return out
 
 
 @compiled
-def combine_drives(a, B, y, F, row):
-    """Compute row = a B + y F without the first output, which is added during the step."""
-    if a.size:
-        set_scaled(a[0], B[0], row)
-    else:
-        set_scaled(y.dtype.type(0), F[0], row)
-    for d in range(1, a.size):
-        add_scaled(a[d], B[d], row)
-    for e in range(1, y.size):
-        add_scaled(y[e], F[e], row)
+def write_back(planar, n, rows):
+    """Write planar vectors into rows in the Q layout."""
+    m = (rows.shape[1] - n) // 2
+    for k in range(len(rows)):
+        for i in range(n):
+            rows[k, i] = planar[k, 0, m + i]
+        for i in range(m):
+            rows[k, n + 2 * i], rows[k, n + 2 * i + 1] = planar[k, 0, i], planar[k, 1, i]
 
 
 @compiled
-def run_closed_loop(form, B, drive, feedback, readout, state, y, out):
-    """Run with outputs fed back, and write them into ``out``.
+def eigenvalues(real, re, im):
+    """Return the eigenvalues as a planar vector."""
+    n, row = real.size, np.empty((1, real.size + 2 * re.size), real.dtype)
+    row[0, :n], row[0, n::2], row[0, n + 1 :: 2] = real, re, im
+    return to_planar(row, n)[0]
 
-    The first output and a single drive column are added during the step. If there are more, the
-    others are first combined in one row.
+
+@compiled
+def split(x, n, m):
+    """Return the real modes, real parts and imaginary parts of a planar vector."""
+    return x[0, m : m + n], x[0, :m], x[-1, :m]
+
+
+# States ------------------------------------------------------------------------------------------
+
+
+@compiled
+def run_steps(form, b, state, B, f, parts, several, first, drive, out):
+    """Write states, beginning with column ``first``.
+
+    The last drive column has the weights ``b``. With ``several``, the sum of the other columns,
+    with weights B, is written into f = (parts).
     """
-    n, m, D = form.real.size, form.re.size, drive.shape[1]
-    B, F, W = to_planar_rows(B, n), to_planar_rows(feedback, n), to_planar_rows(readout.weights, n)
-    r = to_planar_rows(state.reshape(1, -1), n)[0]
-    f, x = np.zeros_like(r), y.dtype.type(1)
-    combined = D > 1 or y.size > 1
-    if not combined:
-        f, x = (B[0], x) if D else (F[0], y.dtype.type(0))
-    # Slices are created once, because creating one takes as long as a step of tens of units.
-    real, re, im, b, w = form.real, form.re, form.im, F[0], W[0]
-    s, p, q = r[:n], r[n : n + m], r[n + m :]
-    bs, bp, bq = b[:n], b[n : n + m], b[n + m :]
-    fs, fp, fq = f[:n], f[n : n + m], f[n + m :]
-    ws, wp, wq = w[:n], w[n : n + m], w[n + m :]
-    before = np.empty_like(y)
+    (real, re, im), (b, c, d), (s, p, q), last = form, b, state, drive.shape[1] - 1
     for t in range(drive.shape[0]):
-        if combined:
-            combine_drives(drive[t], B, y, F, f)
-        elif D:
-            x = drive[t, 0]
-        total = step_and_sum_reals(real, bs, y[0], fs, x, ws, s)
-        total += step_and_sum_pairs(re, im, bp, bq, y[0], fp, fq, x, wp, wq, p, q)
-        copy(y, before)
-        for e in range(y.size):
+        if several is not None:
+            for k in range(last):
+                x = drive[t, k]
+                for i in range(f.size):
+                    f[i] = f[i] + x * B[k, i] if k else x * B[k, i]
+        x, row, pairs = drive[t, last], out[t, first:], out[t, first + real.size :]
+        for i in range(real.size):
+            u = x * b[i]
+            if several is not None:
+                u = parts[0][i] + u
+            u = stretch(real[i], s[i], u)
+            s[i] = u
+            row[i] = u
+        for i in range(re.size):
+            u, v = x * c[i], x * d[i]
+            if several is not None:
+                u, v = parts[1][i] + u, parts[2][i] + v
+            u, v = turn(re[i], im[i], p[i], q[i], u, v)
+            p[i], q[i] = u, v
+            pairs[2 * i], pairs[2 * i + 1] = u, v
+
+
+@compiled
+def four_rows(rows, t, first):
+    """Return views of four rows from column ``first`` on."""
+    return rows[t, first:], rows[t + 1, first:], rows[t + 2, first:], rows[t + 3, first:]
+
+
+@compiled
+def four_inputs(drive, t):
+    """Return four values of a single drive column."""
+    return drive[t, 0], drive[t + 1, 0], drive[t + 2, 0], drive[t + 3, 0]
+
+
+@compiled
+def pass_reals(real, b, x, y, s, rows, others):
+    """Write eight steps of real modes with the inputs ``x`` and ``y``, four at a time.
+
+    The compiler unrolls loops over four rows, but not over eight.
+    """
+    for i in range(real.size):
+        r = s[i]
+        for k in range(4):
+            r = stretch(real[i], r, x[k] * b[i])
+            rows[k][i] = r
+        for k in range(4):
+            r = stretch(real[i], r, y[k] * b[i])
+            others[k][i] = r
+        s[i] = r
+
+
+@compiled
+def pass_pairs(re, im, c, d, x, y, p, q, rows, others):
+    """Write eight steps of pairs with the inputs ``x`` and ``y``, four at a time."""
+    for i in range(re.size):
+        a, b, f, g, u, v = re[i], im[i], c[i], d[i], p[i], q[i]
+        for k in range(4):
+            u, v = turn(a, b, u, v, x[k] * f, x[k] * g)
+            rows[k][2 * i], rows[k][2 * i + 1] = u, v
+        for k in range(4):
+            u, v = turn(a, b, u, v, y[k] * f, y[k] * g)
+            others[k][2 * i], others[k][2 * i + 1] = u, v
+        p[i], q[i] = u, v
+
+
+@compiled
+def scan_series(real, re, im, B, several, drive, state, first, out):
+    """Write states of several series, from drives (S, T, D) and first states (S, N)."""
+    n, m = real.size, re.size
+    form, B, states = eigenvalues(real, re, im), to_planar(B, n), to_planar(state, n)
+    f = np.empty_like(form)
+    form, b, parts = split(form, n, m), split(B[-1], n, m), split(f, n, m)
+    flat, sums, T = B.reshape(len(B), -1), f.reshape(-1), out.shape[1]
+    for k in range(len(out)):
+        r, start = split(states[k], n, m), 0
+        if several is None and n + 2 * m >= MIN_PASS_UNITS:
+            for t in range(0, T - 7, 8):
+                x, y = four_inputs(drive[k], t), four_inputs(drive[k], t + 4)
+                rows, others = four_rows(out[k], t, first), four_rows(out[k], t + 4, first)
+                pass_reals(form[0], b[0], x, y, r[0], rows, others)
+                rows, others = four_rows(out[k], t, first + n), four_rows(out[k], t + 4, first + n)
+                pass_pairs(form[1], form[2], b[1], b[2], x, y, r[1], r[2], rows, others)
+                start = t + 8
+        run_steps(form, b, r, flat, sums, parts, several, first, drive[k, start:], out[k, start:])
+    write_back(states, n, state)
+
+
+def scan(form, B, drive, state, first, out):
+    """Write states into ``out`` (S, T, N), beginning with column ``first``."""
+    scan_series(*form, B, len(B) > 1 or None, drive, state, first, out)
+
+
+@compiled
+def run_projected(form, state, out):
+    """Write states into ``out``, which contains a(t) B."""
+    (real, re, im), (s, p, q) = form, state
+    for t in range(out.shape[0]):
+        row, pairs = out[t], out[t, real.size :]
+        for i in range(real.size):
+            u = stretch(real[i], s[i], row[i])
+            s[i] = u
+            row[i] = u
+        for i in range(re.size):
+            u, v = turn(re[i], im[i], p[i], q[i], pairs[2 * i], pairs[2 * i + 1])
+            p[i], q[i] = u, v
+            pairs[2 * i], pairs[2 * i + 1] = u, v
+
+
+@compiled
+def scan_projected(form, state, out):
+    """Write states of one series into ``out`` (T, N), which contains a(t) B."""
+    n, m = form.real.size, form.re.size
+    planar = to_planar(state.reshape(1, -1), n)
+    modes = eigenvalues(form.real, form.re, form.im)
+    run_projected(split(modes, n, m), split(planar[0], n, m), out)
+    write_back(planar, n, state.reshape(1, -1))
+
+
+# Outputs -----------------------------------------------------------------------------------------
+
+
+@summing
+def run_outputs(  # noqa: C901 (numba removes branches on None)
+    paired, form, b, w, state, W, B, f, parts, several, drive, offset, previous, y, out
+):
+    """Write outputs r(t) Wᵀ, which are fed back unless ``y`` is None.
+
+    ``b`` contains the weights of the last drive column, or of the first output that is fed back,
+    and ``w`` those of the first output. With ``several``, the sum of the other columns, with
+    weights B, is written into f = (parts). If modes are ``paired``, real ones are pairs with a zero
+    imaginary part; otherwise, imaginary parts are not used.
+    """
+    (re, im), (c, d), (w, z), (p, q), (V, Z), D = form, b, w, state, W, drive.shape[1]
+    zero = re.dtype.type(0)
+    x = zero if y is None else y[0]
+    for t in range(out.shape[0]):
+        if y is None:
+            x = drive[t, D - 1]
+        if several is not None:
+            for k in range(B.shape[0] - 1):
+                a = drive[t, k] if y is None or k < D else y[k - D + 1]
+                for i in range(f.size):
+                    f[i] = f[i] + a * B[k, i] if k else a * B[k, i]
+        for e in range(out.shape[1]):
+            total = zero
+            if y is not None:
+                total = offset[e] + x * previous[0, e]
+                for k in range(1, y.size):
+                    total += y[k] * previous[k, e]
             if e:
-                total = dot(W[e], r)
-            total += readout.offset[e]
-            for d in range(y.size):
-                total += before[d] * readout.previous[d, e]
-            y[e] = total
+                for i in range(p.size):
+                    total += V[e, i] * p[i]
+                    if paired is not None:
+                        total += Z[e, i] * q[i]
+            else:
+                for i in range(p.size):
+                    u = x * c[i]
+                    if several is not None:
+                        u = parts[0][i] + u
+                    if paired is None:
+                        u = stretch(re[i], p[i], u)
+                    else:
+                        v = x * d[i]
+                        if several is not None:
+                            v = parts[1][i] + v
+                        u, v = turn(re[i], im[i], p[i], q[i], u, v)
+                        q[i] = v
+                        total += z[i] * v
+                    p[i] = u
+                    total += w[i] * u
+                first = total
             out[t, e] = total
-    write_interleaved(s, p, q, state)
+        if y is not None:
+            for e in range(1, y.size):
+                y[e] = out[t, e]
+            x = first
+    if y is not None:
+        y[0] = x  # a store in each step would delay loads from addresses that differ by 4096 k
+
+
+@compiled
+def write_outputs(real, re, im, paired, B, W, several, drive, offset, previous, y, state, out):
+    """Write the outputs of several series, from drives (S, T, D) and first states (S, N)."""
+    n, form = real.size, eigenvalues(real, re, im)
+    B, W, states = to_planar(B, n), to_planar(W, n), to_planar(state, n)
+    f = np.empty_like(form)
+    weights, sums, f = (W[:, 0].copy(), W[:, -1].copy()), f.reshape(-1), (f[0], f[-1])
+    form, b, w = (form[0], form[-1]), (B[-1, 0], B[-1, -1]), (W[0, 0], W[0, -1])
+    flat = B.reshape(len(B), -1)
+    for k in range(len(out)):
+        state_parts = states[k, 0], states[k, -1]
+        run_outputs(
+            paired, form, b, w, state_parts, weights, flat, sums, f, several,
+            drive[k], offset, previous, y, out[k],
+        )  # fmt: skip
+    write_back(states, n, state)
+
+
+def scan_readout(form, B, drive, weights, state, out, loop=(None, None, None)):
+    """Write r(t) weightsᵀ into ``out`` (S, T, D_out), without storing states."""
+    options = len(form.re) > 0 or None, B, weights, len(B) > 1 or None
+    write_outputs(*form, *options, drive, *loop, state, out)
+
+
+def run_closed_loop(form, B, drive, feedback, readout, state, y, out):
+    """Run one series with outputs fed back, and write them into ``out`` (T, D_out)."""
+    loop = readout.offset, readout.previous, y
+    inputs = np.concatenate((B, feedback[1:], feedback[:1]))
+    scan_readout(form, inputs, drive[None], readout.weights, state[None], out[None], loop)

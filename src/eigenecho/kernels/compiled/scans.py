@@ -30,7 +30,7 @@ They stay in cache between the scan and BLAS.
 MIN_THREADED_STATES = 1 << 20
 """Number of states (rows times units) below which starting threads costs more than it saves."""
 
-MIN_THREAD_UNITS = modes.MIN_DIRECT_UNITS
+MIN_THREAD_UNITS = 256
 """Smallest number of units per thread in memory that has already been used."""
 
 MAX_REPLAY_THREADS = 4
@@ -132,7 +132,7 @@ def observe(features: FeatureForm, states: Array) -> Array:
 def _chunk_rows(units: int) -> int:
     """Return the number of rows in a chunk, a power of two that divides MAX_CHUNK_ROWS."""
     rows = MAX_CHUNK_ROWS
-    while rows > modes.PASS_STEPS and rows * units > MAX_CHUNK_STATES:
+    while rows > 8 and rows * units > MAX_CHUNK_STATES:
         rows //= 2
     return rows
 
@@ -145,7 +145,7 @@ def _scan_projected(form: Form, B: Array, drive: Array, state: Array, out: Array
         piece, states = drive[start : start + rows], out[start : start + rows]
         if isinstance(form, DiagonalForm):
             np.matmul(piece, B, out=states)
-            modes.scan(form, B[:0], piece, state, 0, states)
+            modes.scan_projected(form, state, states)
         else:
             steps.scan(form, piece @ B, ones[: len(piece)], state, states, True)
 
@@ -157,7 +157,7 @@ def _scan_diagonal(
     limit = MAX_REPLAY_THREADS if fresh else state.size // MIN_THREAD_UNITS
     parts = min(threads.thread_count(), limit)
     if parts < 2 or out.size < MIN_THREADED_STATES:
-        modes.scan(form, B, drive, state, 0, out)
+        modes.scan(form, B, drive[None], state[None], 0, out[None])
         return
     if fresh:
         _scan_replaying(form, B, drive, state, out, parts)
@@ -167,7 +167,8 @@ def _scan_diagonal(
     def task(start: int, stop: int) -> None:
         columns = slice(start, stop)
         b = np.ascontiguousarray(B[:, columns])
-        modes.scan(_select_modes(form, start, stop), b, drive, state[columns], start, out)
+        part, own = _select_modes(form, start, stop), state[None, columns]
+        modes.scan(part, b, drive[None], own, start, out[None])
 
     threads.run(task, list(itertools.pairwise(edges)))
 
@@ -184,12 +185,12 @@ def _scan_replaying(
 
     def task(start: int, stop: int) -> None:
         r = state.copy()
-        rows = max(modes.PASS_STEPS, REPLAY_STATES // r.size)
+        rows = max(8, REPLAY_STATES // r.size)
         buffer = np.empty((rows, r.size), r.dtype)
         for first in range(0, start, rows):
             piece = drive[first : min(first + rows, start)]
-            modes.scan(form, B, piece, r, 0, buffer[: len(piece)])
-        modes.scan(form, B, drive[start:stop], r, 0, out[start:stop])
+            modes.scan(form, B, piece[None], r[None], 0, buffer[None, : len(piece)])
+        modes.scan(form, B, drive[None, start:stop], r[None], 0, out[None, start:stop])
 
     # Later pieces are shorter, so that all threads take equally long, including the replay.
     lengths = (1 - REPLAY_COST) ** np.arange(parts)
@@ -206,21 +207,19 @@ def _scan_readout_by_tiles(
 
     The tiles do not depend on the number of threads.
     """
-    is_single = len(B) == 1 and len(weights) < 2
-    if is_single and not len(weights):
-        weights, out = np.zeros_like(B), np.empty((len(drive), 1), out.dtype)
-    readout = modes.scan_sum if is_single else modes.scan_dots
+    if not len(weights):
+        weights, out = np.zeros_like(B[:1]), np.empty((len(drive), 1), out.dtype)
     edges = _cut_columns(form, -(-state.size // TILE_UNITS))
     tiles = len(edges) - 1
     if tiles == 1:
-        readout(form, B, drive, weights, state, out)
+        modes.scan_readout(form, B, drive[None], weights, state[None], out[None])
         return
     parts = [
         (
             _select_modes(form, start, stop),
             np.ascontiguousarray(B[:, start:stop]),
             np.ascontiguousarray(weights[:, start:stop]),
-            state[start:stop],
+            state[None, start:stop],
         )
         for start, stop in itertools.pairwise(edges)
     ]
@@ -233,7 +232,8 @@ def _scan_readout_by_tiles(
         def task(first: int, last: int, piece: Array = piece) -> None:
             for tile in range(first, last):
                 modes_of_tile, b, w, r = parts[tile]
-                readout(modes_of_tile, b, piece, w, r, partial[tile, : len(piece)])
+                result = partial[None, tile, : len(piece)]
+                modes.scan_readout(modes_of_tile, b, piece[None], w, r, result)
 
         threads.run(task, threads.even_split(tiles, count))
         total = out[start : start + rows]
