@@ -11,13 +11,10 @@ MAX_SPARSE_DENSITY = 0.2
 
 # Outputs of a whole series
 
-SINGLE_READOUT_NS = 0.17
-"""Time of one mode in one step, summed into one output, for one drive column, in nanoseconds."""
+READOUT_NS = 0.02
+"""Time of one mode in one step, in nanoseconds."""
 
-READOUT_NS = 0.35
-"""Time of one mode in one step with a readout of several columns, in nanoseconds."""
-
-READOUT_COLUMN_NS = 0.1
+READOUT_COLUMN_NS = 0.08
 """Additional time of one mode for each drive column and each output, in nanoseconds per step."""
 
 TRANSFORM_NS = 10.0
@@ -37,13 +34,13 @@ Smaller savings do not justify a convolution.
 SUMS_NS = 1.5e5
 """Time of one pass over a short series, in nanoseconds."""
 
-STATE_SUM_STEP_NS = 60.0
+STATE_SUM_STEP_NS = 30.0
 """Time of one step of a run that sums states over time, in nanoseconds."""
 
-STATE_SUM_NS = 0.15
+STATE_SUM_NS = 0.2
 """Additional time of one unit in one step, in nanoseconds."""
 
-STATE_SUM_COLUMN_NS = 0.18
+STATE_SUM_COLUMN_NS = 0.1
 """Additional time of one unit for each column by which states are multiplied, in nanoseconds."""
 
 CORRELATION_NS = 5.0

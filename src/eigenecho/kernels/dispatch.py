@@ -76,9 +76,7 @@ def should_convolve(
     """Return True if a convolution is cheaper than a scan, and accurate for this drive."""
     if not isinstance(form, DiagonalForm) or columns == 0:
         return False
-    mode = costs.SINGLE_READOUT_NS
-    if columns > 1 or outputs != 1:
-        mode = costs.READOUT_NS + costs.READOUT_COLUMN_NS * (columns + outputs)
+    mode = costs.READOUT_NS + costs.READOUT_COLUMN_NS * (columns + outputs)
     scan = (form.real.size + 2 * form.re.size) * mode
     step = costs.TRANSFORM_NS * (columns + outputs) + costs.PRODUCT_NS * columns * outputs
     limit = costs.MAX_CONVOLUTION_COST * scan
