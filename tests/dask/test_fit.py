@@ -8,7 +8,7 @@ from dask.delayed import delayed
 import eigenecho as ee
 from data import cut, esn, recall, same
 from eigenecho.dask import fit
-from eigenecho.training.structured import lag_count
+from eigenecho.training.sums import lag_count
 
 pytestmark = pytest.mark.usefixtures("here")
 

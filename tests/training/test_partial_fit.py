@@ -216,7 +216,7 @@ def error_after_more(data, **options):
         ("other sines", 200, 1e-4),
     ],
 )
-def test_lost_digits_of_a_structured_fit_cause_a_warning(data, warmup, ridge):
+def test_lost_digits_of_normal_equations_cause_a_warning(data, warmup, ridge):
     error, messages = error_after_more(data, solver="normal", warmup=warmup, ridge=ridge)
     assert error > 2e-8
     assert len(messages) == 1

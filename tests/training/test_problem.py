@@ -326,7 +326,7 @@ def test_sums_over_time_depend_on_the_initial_state():
     from eigenecho.reservoir import Recipe, draw
     from eigenecho.training import Problem
     from eigenecho.training.refine import project
-    from eigenecho.training.structured import applies, lag_count
+    from eigenecho.training.sums import applies, lag_count
 
     rng = np.random.default_rng(0)
     u, y, r = rng.normal(size=(20_000, 1)), rng.normal(size=(20_000, 1)), rng.normal(size=200)

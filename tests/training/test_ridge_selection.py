@@ -72,7 +72,7 @@ def test_every_solver_finds_the_same_ridge(options):
     assert given.log_evidence_ == pytest.approx(results[0].log_evidence_, rel=1e-9)
 
 
-def test_structured_solver_selects_the_ridge():
+def test_normal_equations_select_the_ridge():
     exact, sums = (network(solver=s, units=60).fit(U, Y) for s in ("qr", "normal"))
     assert sums.solver_ == "normal"
     assert sums.ridge_ == pytest.approx(exact.ridge_, rel=1e-3)

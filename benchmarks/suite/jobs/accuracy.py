@@ -25,8 +25,8 @@ WRONG = 1e-5
 """Relative difference above which a result is wrong, not just less accurate than required."""
 
 
-def structured(record: Record) -> None:
-    """Compare the structured solver after refinement with the orthogonal one."""
+def normal_equations(record: Record) -> None:
+    """Compare refined normal equations with the orthogonal solver."""
     N, T = record.pick((1000, 10_000), (100, 1500))
     for kind in INPUTS:
         u, y = task(kind, T)
@@ -40,14 +40,14 @@ def structured(record: Record) -> None:
                 if fast.solver_ == "normal":
                     truth = slow.predict(u)[WARMUP:]
                     error = np.abs(fast.predict(u)[WARMUP:] - truth).max() / np.abs(truth).max()
-                    check(f"structured and qr, {kind}, radius {sr:g}", error, WRONG)
+                    check(f"normal and qr, {kind}, radius {sr:g}", error, WRONG)
                     worst = max(worst, float(error))
                 else:
                     fell_back += 1
         if fell_back == count:
             raise AssertionError(f"{kind}: every fit fell back to qr, so nothing was compared")
         remark = f"largest of {count - fell_back} fits; {fell_back} of {count} fell back to `qr`"
-        record.measured(f"structured {kind}", worst, remark=remark)
+        record.measured(f"normal {kind}", worst, remark=remark)
 
 
 def fitted(
@@ -185,9 +185,9 @@ def bits(N: int, u: np.ndarray, y: np.ndarray, solvers: tuple[str, ...]) -> tupl
 
 QR = "predictions with `qr` after the warmup"
 JOBS = (
-    Job("normal", "Structured solver compared with qr", structured, tuple(
-        exact(f"structured {kind}",
-              f"structured solver after refinement, {kind} input, spectral radius up to 1, "
+    Job("normal", "Normal equations compared with qr", normal_equations, tuple(
+        exact(f"normal {kind}",
+              f"refined normal equations, {kind} input, spectral radius up to 1, "
               "ridge at least 1e-9 times the mean diagonal entry of XᵀX", QR, 1e-8)
         for kind in INPUTS
     )),

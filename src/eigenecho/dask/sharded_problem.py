@@ -26,7 +26,7 @@ from eigenecho.scaling import Scaling
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import AbstractProblem, Problem, fill_missing
 from eigenecho.training.refine import WeightResiduals
-from eigenecho.training.structured import assemble_gram, lag_count, resonant_part, sums_over
+from eigenecho.training.sums import assemble_gram, lag_count, resonant_part, sums_over
 from eigenecho.types import Array
 
 Rows = tuple[Array, Array]

@@ -17,7 +17,7 @@ from eigenecho.readout import EPS, Factorisation, Gram, Penalty, factors, solved
 from eigenecho.rows import Block
 from eigenecho.training import Problem
 from eigenecho.training.refine import SLOWEST, WeightedRows, rounds
-from eigenecho.training.structured import sums_pay
+from eigenecho.training.sums import sums_pay
 from eigenecho.types import Array
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from eigenecho.readout import EPS, Factorisation, Gram, Lags, Triangle
 from eigenecho.reservoir import Cache
 from eigenecho.rows import Fold
 from eigenecho.training import Problem, Settings, pose, select_ridge
-from eigenecho.training.structured import sums_over
+from eigenecho.training.sums import sums_over
 from eigenecho.types import Array
 
 Data = tuple[list[Array], list[Array]]

@@ -3,7 +3,7 @@
 Read in this order: ``settings`` → ``problem`` (series, and passes over their rows) → ``train``
 → ``solvers``.
 
-- ``structured``: a reservoir that settles within the series is trained from lagged correlations.
+- ``sums``: a reservoir that settles within the series is trained from lagged correlations.
   These do not depend on the reservoir, so ``search`` computes them once. Other reservoirs are run
   in chunks that fit into the cache.
 - ``refine``: weights are corrected with the Cholesky factor of XᵀX and the true residuals of the

@@ -23,7 +23,7 @@ from eigenecho.series import shifted
 from eigenecho.threads import Lanes, thread_count
 from eigenecho.training.refine import SeriesResiduals, WeightResiduals
 from eigenecho.training.settings import Settings
-from eigenecho.training.structured import assemble_gram, lag_count, resonant_part, sums_over
+from eigenecho.training.sums import assemble_gram, lag_count, resonant_part, sums_over
 from eigenecho.types import Array
 
 

@@ -20,7 +20,7 @@ from eigenecho import kernels
 from eigenecho.arrays import namespace
 from eigenecho.readout import NormalEquations, against, correlate
 from eigenecho.rows import Block, SeriesRows, chunk_rows
-from eigenecho.training.structured import lag_count, sum_states
+from eigenecho.training.sums import lag_count, sum_states
 from eigenecho.types import Array
 
 if TYPE_CHECKING:

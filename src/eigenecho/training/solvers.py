@@ -17,7 +17,7 @@ from eigenecho.training.problem import AbstractProblem
 from eigenecho.training.refine import RefinedWeights, refine
 from eigenecho.training.selection import best_ridge, lowest
 from eigenecho.training.settings import Settings
-from eigenecho.training.structured import applies, sums_pay
+from eigenecho.training.sums import applies, sums_pay
 
 
 def solve(problem: AbstractProblem, settings: Settings, fold: Fold) -> TrainedReadout:

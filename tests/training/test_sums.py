@@ -15,7 +15,8 @@ from eigenecho.kernels import costs
 from eigenecho.readout import Gram, Lags, Penalty, Triangle, correlate
 from eigenecho.reservoir import Recipe, draw
 from eigenecho.rows import Fold
-from eigenecho.training import Problem, structured
+from eigenecho.training import Problem
+from eigenecho.training.sums import sums_over
 from eigenecho.training.refine import RefinedWeights, fitted_values, project, residuals
 
 INPUTS = {
@@ -88,8 +89,8 @@ def test_both_methods_of_computing_moments_agree(edges, sr, D_in, units):
     problem = make(lengths=(700,), D_in=D_in, units=units, sr=sr)
     block = [(edges[0], edges[0] + edges[1])]
     reservoir = problem.reservoir
-    one = structured.sums_over(problem, block, None)
-    other = structured.sums_over(problem, block, 700).moments(reservoir)
+    one = sums_over(problem, block, None)
+    other = sums_over(problem, block, 700).moments(reservoir)
     for name in ("C", "S", "starts", "stops"):
         a, b = getattr(one, name), getattr(other, name)
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-12 * (1 + np.abs(a).max()))
@@ -113,9 +114,9 @@ def test_correlations_by_fft_equal_the_sums(T, start, K, seed):
 def test_lags_serve_any_reservoir_and_merge():
     problem = make()
     block = [(100, 700), (20, 431)]
-    both = structured.sums_over(problem, block, 400)
+    both = sums_over(problem, block, 400)
     parts = [
-        structured.sums_over(replace(problem, inputs=[u], outputs=[y]), [b], 400)
+        sums_over(replace(problem, inputs=[u], outputs=[y]), [b], 400)
         for u, y, b in zip(problem.inputs, problem.outputs, block, strict=True)
     ]
     merged = parts[0].merge(parts[1])
@@ -240,14 +241,14 @@ def test_selected_ridge_equals_that_of_qr(feedback):
         "fb_scaling": 0.1,
         "standardize": True,
     }
-    structured_, qr = (
+    normal, qr = (
         ee.LinearESN(**params, solver=solver).fit(series, targets) for solver in ("normal", "qr")
     )
-    assert structured_.solver_ == "normal"
-    assert structured_.ridge_ == qr.ridge_
+    assert normal.solver_ == "normal"
+    assert normal.ridge_ == qr.ridge_
     teacher = {"y_previous": targets} if feedback else {}
     for actual, expected in zip(
-        structured_.predict(series, **teacher), qr.predict(series, **teacher), strict=True
+        normal.predict(series, **teacher), qr.predict(series, **teacher), strict=True
     ):
         np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-9)
 
