@@ -16,8 +16,8 @@ from eigenecho.readout import Gram, Lags, Penalty, Triangle, correlate
 from eigenecho.reservoir import Recipe, draw
 from eigenecho.rows import Fold
 from eigenecho.training import Problem
-from eigenecho.training.sums import sums_over
 from eigenecho.training.refine import RefinedWeights, fitted_values, project, residuals
+from eigenecho.training.sums import sums_over
 
 INPUTS = {
     "white": lambda rng, T: rng.uniform(-1, 1, (T, 1)),
