@@ -84,9 +84,12 @@ def convolve_readout(
     size = min(max(MIN_TRANSFORM_STEPS, MIN_TRANSFORM_RESPONSES * K), T + K)
     # Spectra are cached on a device, so sizes are powers of two, which many series share.
     size = next_fast_len(size, real=True) if xp.is_host else 1 << (size - 1).bit_length()
+    # In single precision, decaying states would become denormal numbers, which are slow.
+    modes = DiagonalForm(*(xp.asarray(part, np.float64) for part in form))
+    columns, wide_weights = (xp.asarray(x, np.float64) for x in (B, weights))
 
     def transform_responses() -> Array:
-        return xp.rfft(_impulse_responses(kernels, form, B, drive, weights, K), size)
+        return xp.rfft(_impulse_responses(kernels, modes, columns, wide_weights, K), size)
 
     if xp.is_host:
         _convolve_in_blocks(drive, transform_responses(), K, size, out, progress)
@@ -98,9 +101,10 @@ def convolve_readout(
         _convolve_at_once(drive, spectra, K, size, out)
     if state.any():
         stack_shape = state.shape[:-1]
-        zeros = xp.zeros((*stack_shape, K, 1), state.dtype)
-        decay = xp.empty((*stack_shape, K, len(weights)), state.dtype)
-        kernels.scan_readout(form, 0 * B[:1], zeros, weights, xp.array(state), decay)
+        zeros = xp.zeros((*stack_shape, K, 1))
+        decay = xp.empty((*stack_shape, K, len(weights)))
+        start = xp.array(state, np.float64)
+        kernels.scan_readout(modes, 0 * columns[:1], zeros, wide_weights, start, decay)
         out[..., :K, :] += decay[..., :T, :]
     # The last state depends only on the last K steps.
     state[:] = 0.0
@@ -154,17 +158,15 @@ def _multiply_spectra(transformed: Array, spectra: Array) -> Array:
     return product
 
 
-def _impulse_responses(
-    kernels: ModuleType, form: Form, B: Array, drive: Array, weights: Array, K: int
-) -> Array:
-    """Return h_k for each drive column and output, (D, E, K), on the device of the drive."""
-    xp = namespace(drive)
-    impulse = xp.zeros((K, 1), drive.dtype)
+def _impulse_responses(kernels: ModuleType, form: Form, B: Array, weights: Array, K: int) -> Array:
+    """Return h_k for each drive column and output, (D, E, K), on the device of B."""
+    xp = namespace(B)
+    impulse = xp.zeros((K, 1))
     impulse[0] = 1.0
     responses = xp.empty((len(B), len(weights), K))
     for d in range(len(B)):
-        response = xp.empty((K, len(weights)), drive.dtype)
-        start = xp.zeros(B.shape[1], drive.dtype)
+        response = xp.empty((K, len(weights)))
+        start = xp.zeros(B.shape[1])
         kernels.scan_readout(form, B[d : d + 1], impulse, weights, start, response)
         responses[d] = response.T
     return responses

@@ -23,7 +23,7 @@ TRANSFORM_NS = 10.0
 PRODUCT_NS = 4.0
 """Time to multiply the spectra of one drive column and one output, in nanoseconds per step."""
 
-MAX_CONVOLUTION_COST = 0.5
+MAX_CONVOLUTION_COST = 0.7
 """Cost of a convolution relative to that of a scan, below which the convolution is preferred.
 
 Smaller savings do not justify a convolution.

@@ -22,7 +22,7 @@ import numpy as np
 from eigenecho.kernels.compiled.jit import jit
 
 LANES = 8
-"""Number of columns to a multiple of which planar vectors are padded."""
+"""Number of columns to a multiple of which planar vectors are padded, from twice as many on."""
 
 LINE = 64
 """Number of bytes of a cache line."""
@@ -54,7 +54,7 @@ def turn(a, b, p, q, f, g):
 def to_planar(rows, n):
     """Return rows in the Q layout, with n real modes, as planar vectors (rows, 1 or 2, K)."""
     m = (rows.shape[1] - n) // 2
-    P, K = 2 if m else 1, (n + m + LANES - 1) // LANES * LANES
+    P, K = 2 if m else 1, max((n + m + LANES - 1) // LANES, 2) * LANES
     flat = np.zeros(P * len(rows) * K + LINE, rows.dtype)
     first = -flat.ctypes.data % LINE // flat.itemsize
     out = flat[first : first + P * len(rows) * K].reshape(len(rows), P, K)
