@@ -4,7 +4,7 @@
 
 BEFORE and AFTER are commits or folders with a checkout. Each round runs all jobs with each commit
 in a new process, on one thread, and takes the best of several times. Some jobs have rivals, which
-run in turns with AFTER: the loops of ``benchmarks/plain_loops.py``, which must give the same
+run in turns with AFTER: the loops of ``benchmarks/suite/plain_loops.py``, which must give the same
 numbers, and solvers whose outputs equal those of QR. The ratio of a job is the best time of AFTER
 over all rounds, relative to the fastest of BEFORE and the rivals. Jobs that take more than twice as
 long are measured up to three times. This takes about ten minutes on an idle machine:
@@ -124,7 +124,7 @@ def loop_jobs(N: int, D: int, dtype: str) -> Iterator[Job]:
 
     def rivals(kind: str) -> Mapping[str, Call]:
         sys.path.insert(0, str(ROOT / "benchmarks"))
-        import plain_loops
+        from suite import plain_loops
 
         spectrum, B = reservoir.reservoir_.spectrum, reservoir.reservoir_.B
         real, re, im = (
