@@ -422,7 +422,7 @@ def test_same_seed_gives_the_same_series(draw):
         ("x0", lambda: tasks.lorenz96(10, columns=5, x0=[1.0] * 4)),
         ("forcing", lambda: tasks.lorenz96(10, forcing=math.nan)),
         ("a", lambda: tasks.rossler(10, a="1")),
-        ("(a, b, c)", lambda: tasks.rossler(1000, c=-50.0)),
+        ("(a, b, c)", lambda: tasks.rossler(1000, a=50.0)),
     ],
 )
 def test_error_names_the_invalid_argument(argument, call):
