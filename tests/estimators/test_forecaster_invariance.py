@@ -134,8 +134,9 @@ def check(plain, other, factors, shifts, order):
     before, after = predicted(plain.forecaster), predicted(other.forecaster)[: len(order)]
     expected = factors[:, None, None] * (before + shifts[:, None, None])
     off = np.abs(after - expected[order])
-    # Results of non-negative series end at 0, before or after a shift.
-    off[((before[order] == 0) | (after == 0)) & (shifts[order] != 0)[:, None, None]] = 0
+    # Results of non-negative series end at 0, before or after a shift, which moves their intervals.
+    clipped = ((before[order] == 0) | (after == 0)) & (shifts[order] != 0)[:, None, None]
+    off[clipped | clipped[:, :1]] = 0
     # Intervals of a series that never changed depend on its level, and on the steps of all series
     # relative to their levels.
     off[((units == 0) & (shifts != 0).any())[order], 1:] = 0
