@@ -55,6 +55,19 @@ class Progress:
             self.report(self.done, self.total)
             start = stop
 
+    def cut(self, shape: tuple[int, ...]) -> Iterator[tuple[slice, slice]]:
+        """Yield the indices of each piece of a drive (T, D) or (series, T, D), and of its states.
+
+        Pieces of several series contain whole series.
+        """
+        if len(shape) == 2:
+            yield from ((rows, slice(None)) for rows in self.pieces(shape[0]))
+            return
+        T = max(1, shape[1])
+        for steps in self.pieces(shape[0] * T, T * -(-UNIT // T)):
+            some = slice(steps.start // T, steps.stop // T)
+            yield some, some
+
 
 WIDTH = 30
 """Number of characters of a progress bar."""

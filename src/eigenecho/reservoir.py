@@ -201,8 +201,8 @@ class Reservoir:
         taps = self.transition.seen if isinstance(self.transition, DelayLine) else None
         fresh = out is None or taps is not None
         states = self._room(drive) if out is None or fresh else out
-        for rows in progress.pieces(drive.shape[-2]):
-            self.scan(drive[..., rows, :], state, states[..., rows, :], fresh=fresh)
+        for piece, own in progress.cut(drive.shape):
+            self.scan(drive[piece], state[own], states[piece], fresh=fresh)
         self.check_states(states)
         return states if taps is None else np.take(states, taps, axis=-1, out=out)
 

@@ -28,7 +28,7 @@ class Container:
     """The caller's format: ``single``, ``stack`` (3-D array) or ``list``.
 
     With ``flat``, each series is 1-D, (T,), and so are results. ``whole`` is the array
-    (series, T, D) of a checked stack of tensors on a device.
+    (series, T, D) of a checked stack.
     """
 
     kind: str = "single"
@@ -36,10 +36,8 @@ class Container:
     whole: Any = field(default=None, compare=False, repr=False)
 
     def together(self, series: list[Array]) -> list[Array]:
-        """Return the series to run: a stack on a device as one array (series, T, D)."""
-        if self.kind != "stack" or not is_on_device(series[0]):
-            return series
-        return [namespace(series[0]).stack(series) if self.whole is None else self.whole]
+        """Return the series to run: a stack as one array (series, T, D)."""
+        return series if self.whole is None else [self.whole]
 
     def restore(self, arrays: Sequence[Array]) -> Any:
         """Return arrays (T_i, D), or a stack from ``together``, in the caller's format."""
@@ -113,7 +111,7 @@ def as_series(
     X: Any, name: str, D: int | None = None, dtype: DTypeLike = np.float64
 ) -> tuple[list[Array], Container]:
     """Return the series in ``X`` as finite contiguous arrays (T_i, D), and their format."""
-    if is_on_device(X) and X.ndim == 3:
+    if is_stack(X):
         return split_stack(as_stack(X, name, D, dtype))
     items, container = unpack(X)
     check_not_empty(items, name)
@@ -122,22 +120,30 @@ def as_series(
     return series, container
 
 
-def as_stack(X: Any, name: str, D: int | None, dtype: DTypeLike) -> Array:
-    """Return a stack of tensors (series, T, D) on a device, after checking all series at once."""
+def is_stack(X: Any) -> bool:
+    """Return True if ``X`` is one array of numbers (series, T, D), so that it is not split."""
+    if is_on_device(X):
+        return bool(X.ndim == 3)
+    is_array = isinstance(X, np.ndarray) and X.ndim == 3
+    return is_array and X.dtype.kind in "fiub" and not np.ma.is_masked(X)
+
+
+def as_stack(X: Any, name: str, D: int | None, dtype: DTypeLike, *, finite: bool = True) -> Array:
+    """Return a stack as a contiguous array (series, T, D), after checking all series at once."""
     if D is not None and X.shape[-1] != D:
         raise bad_argument(name, Words(f"shape {tuple(X.shape)}"), counted(D, "column"))
     check_not_empty(range(len(X)), name)
     as_table(X[0], name, 0)
-    whole = namespace(X).ascontiguousarray(X, dtype)
-    finite = whole.isfinite().flatten(1).all(1)
-    if not bool(finite.all()):
-        i = int(finite.int().argmin())
+    xp = namespace(X)
+    whole = xp.ascontiguousarray(X, dtype)
+    if finite and not xp.all_finite(whole):
+        i = int(to_host(xp.isfinite(whole).reshape(len(whole), -1).all(1)).argmin())
         check_finite(whole[i], X[i], name, i)
     return whole
 
 
 def split_stack(stack: Array) -> tuple[list[Array], Container]:
-    """Return the series of a checked stack of tensors, and their format."""
+    """Return the series of a checked stack, and their format."""
     return list(stack), Container("stack", whole=stack)
 
 

@@ -378,7 +378,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             X = to_host(X)
         inputs, container = validation.input_series(self, X, y_previous)
         validation.output_names(y_previous, self._fitted.output_names, "y_previous")
-        container = Container(container.kind, self._fitted.flat)
+        container = replace(container, flat=self._fitted.flat)
         check_flag(return_std, "return_std")
         posterior = self._fitted.need_posterior() if return_std else None
         arguments = self.model_, inputs, container, y_previous, initial_state
@@ -426,11 +426,12 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         """
         check_is_fitted(self)
         reservoir = self.model_.reservoir
-        if reservoir.W_fb is not None and is_on_device(X):
+        closed = reservoir.W_fb is not None
+        if closed:
             X, out = to_host((X, out))
         inputs, container = validation.input_series(self, X)
         validation.check_output_format(self, container)
-        inputs = container.together(inputs)
+        inputs = inputs if closed else container.together(inputs)
         out = validation.check_out(out, inputs, reservoir)
         return container.restore([states(self.model_, u, out=out) for u in inputs])
 

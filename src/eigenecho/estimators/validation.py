@@ -30,6 +30,7 @@ from eigenecho.series import (
     check_finite,
     check_not_empty,
     column_labels,
+    is_stack,
     output_container,
     split_stack,
     unpack,
@@ -75,9 +76,10 @@ def check_inputs(
     The columns must match those passed to ``fit``. With ``reset``, their number and names are
     stored in the ``estimator`` instead.
     """
-    if is_on_device(X) and X.ndim == 3 and all(X.shape):
+    if is_stack(X) and all(X.shape):
         _check_features(estimator, X[0], reset)
-        return split_stack(as_stack(X, "X", None, np.dtype(dtype)))
+        checked = finite and not get_config()["assume_finite"]
+        return split_stack(as_stack(X, "X", None, np.dtype(dtype), finite=checked))
     items, container = unpack(X)
     return _read(items, container, "X", dtype, estimator, reset=reset, finite=finite), container
 

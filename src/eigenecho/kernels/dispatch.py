@@ -63,11 +63,16 @@ def read_out(
     progress: Progress | None = None,
 ) -> None:
     """Write r(t) weightsᵀ into ``out`` by a scan or by a convolution, whichever is cheaper."""
-    if should_convolve(form, drive.shape[-2], drive.shape[-1], len(weights), drive):
+    together = drive.ndim == 2 or not namespace(drive).is_host
+    measured = drive if together else None
+    if not should_convolve(form, drive.shape[-2], drive.shape[-1], len(weights), measured):
+        for piece, own in (progress or Progress()).cut(drive.shape):
+            scan_readout(form, B, drive[piece], weights, state[own], out[piece])
+    elif together:
         convolution.convolve_readout(backend(drive), form, B, drive, weights, state, out, progress)
-        return
-    for rows in [slice(None)] if progress is None else progress.pieces(drive.shape[-2]):
-        scan_readout(form, B, drive[..., rows, :], weights, state, out[..., rows, :])
+    else:  # the choice must not depend on the other series
+        for a, r, outputs in zip(drive, state, out, strict=True):
+            read_out(form, B, a, weights, r, outputs, progress)
 
 
 def should_convolve(

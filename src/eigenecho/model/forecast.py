@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from eigenecho.arrays import is_on_device, namespace, to_common_device, to_like
+from eigenecho.arrays import namespace, to_common_device, to_like
 from eigenecho.checks import check_count, check_flag, check_memory
 from eigenecho.errors import UnstableWarning, Words, bad_argument, counted, warn
 from eigenecho.model.loop import ClosedLoop, readout_rows
 from eigenecho.model.online import State, as_state
 from eigenecho.model.predict import check_finite, warn_if_growing
 from eigenecho.scaling import FAR, Scaling
-from eigenecho.series import as_rows, as_series, as_stack, container_kind, shifted
+from eigenecho.series import as_rows, as_series, container_kind, shifted
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 
@@ -148,15 +148,11 @@ def forecast_several(
         raise bad_argument("context", Words("several series"), expected)
     check_clip(model, clip)
     D, reservoir = model.D_out, model.reservoir
+    series, container = as_series(contexts, "context", D, reservoir.dtype)
     if reservoir.features is not None:  # the map of the states is nonlinear
-        series, container = as_series(contexts, "context", D, reservoir.dtype)
         runs = [forecast(model, horizon, rows, None, None, clip).outputs for rows in series]
         return container.restore(runs)
-    stacked = container_kind(contexts) == "stack"
-    if stacked and is_on_device(contexts):  # thousands of series are not split into tensors
-        together = [as_stack(contexts, "context", D, reservoir.dtype)]
-    else:
-        together = to_common_device(as_series(contexts, "context", D, reservoir.dtype)[0])
+    together = to_common_device(container.together(series))
     if not all(rows.shape[-2] for rows in together):
         raise bad_argument("context", Words("0 rows"), "at least one row in each series")
     ends = []
@@ -176,7 +172,7 @@ def forecast_several(
     ]
     out = xp.concatenate(pieces, axis=1, dtype=reservoir.dtype)
     outputs = _checked_outputs(model, out, together)
-    return outputs if stacked else list(outputs)
+    return outputs if container.kind == "stack" else list(outputs)
 
 
 def _checked_outputs(model: LinearModel, out: Array, known: Sequence[Array]) -> Array:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho import kernels
-from eigenecho.arrays import is_on_device, namespace, to_host, to_like
+from eigenecho.arrays import namespace, to_host, to_like
 from eigenecho.checks import check_flag
 from eigenecho.errors import UnstableWarning, Words, bad_argument, warn
 from eigenecho.model.loop import ClosedLoop
@@ -47,10 +47,13 @@ def predict_series(
     starts = initial_states(model, initial_state, len(series), container.kind)
     previous = previous_outputs(model, y_previous, series, container)
     runs = list(zip(series, previous, starts, strict=True))
-    if container.kind == "stack" and is_on_device(series[0]) and y_previous is None:
-        outputs, ends = _run_stack(model, container.together(list(series)), starts)
+    counter = Progress(progress, sum(map(len, series)))
+    outputs: Sequence[Array]
+    ends: Sequence[State]
+    if container.whole is not None and not model.closed and model.reservoir.features is None:
+        out, last = run(model, container.whole, None, _as_stack(model, starts), counter)
+        outputs, ends = [out], list(map(State, last.r, last.y)) if return_state else []
     else:
-        counter = Progress(progress, sum(map(len, series)))
         outputs, ends = zip(*[run(model, *args, counter) for args in runs], strict=True)
     results = [container.restore(outputs)]
     if posterior is not None:
@@ -60,14 +63,13 @@ def predict_series(
     return tuple(results) if len(results) > 1 else results[0]
 
 
-def _run_stack(
-    model: LinearModel, stack: list[Array], starts: Sequence[State | None]
-) -> tuple[tuple[Array, ...], tuple[State, ...]]:
-    """Return the outputs of stacked series on a device, and their last states."""
-    states = [model.zero_state() if start is None else start for start in starts]
-    state = State(*(np.stack(parts) for parts in zip(*states, strict=True)))
-    outputs, last = run(model, stack[0], None, state)
-    return (outputs,), tuple(map(State, last.r, last.y))
+def _as_stack(model: LinearModel, starts: Sequence[State | None]) -> State:
+    """Return the initial states of several series as one, (series, N) and (series, D_out)."""
+    zero = model.zero_state()
+    if all(start is None for start in starts):
+        return State(*(np.tile(part, (len(starts), 1)) for part in zero))
+    states = [zero if start is None else start for start in starts]
+    return State(*(np.stack(parts) for parts in zip(*states, strict=True)))
 
 
 @one_blas_thread()

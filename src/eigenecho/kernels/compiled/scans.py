@@ -56,33 +56,33 @@ def step(form: Form, B: Array, drive: Array, state: Array) -> None:
 
 
 def scan(form: Form, B: Array, drive: Array, state: Array, out: Array, fresh: bool = False) -> None:
-    """Write states r(1) … r(T) into ``out`` (T, N), which must be C-contiguous."""
+    """Write states r(1) … r(T) into ``out`` (…, T, N), which must be C-contiguous."""
     B, drive = _ensure_column(B, drive)
-    if drive.shape[1] >= MIN_BLAS_COLUMNS:
-        _scan_projected(form, B, drive, state, out)
-    elif isinstance(form, DiagonalForm):
-        _scan_diagonal(form, B, drive, state, out, fresh)
-    else:
-        steps.scan(form, B, drive, state, out, False)
+    projected = drive.shape[-1] >= MIN_BLAS_COLUMNS
+    if isinstance(form, DiagonalForm) and not projected:
+        _scan_diagonal(form, B, *_as_stacks(drive, state, out), fresh)
+        return
+    for a, r, states in zip(*_as_stacks(drive, state, out), strict=True):
+        if projected:
+            _scan_projected(form, B, a, r, states)
+        else:
+            steps.scan(form, B, a, r, states, False)
 
 
 def scan_readout(
     form: Form, B: Array, drive: Array, weights: Array, state: Array, out: Array
 ) -> None:
-    """Write r(t) weightsᵀ into ``out`` (T, D_out), without storing states."""
+    """Write r(t) weightsᵀ into ``out`` (…, T, D_out), without storing states."""
     B, drive = _ensure_column(B, drive)
-    if drive.shape[1] < MIN_BLAS_COLUMNS and len(weights) < MIN_BLAS_COLUMNS:
-        if isinstance(form, DiagonalForm):
-            _scan_readout_by_tiles(form, B, drive, weights, state, out)
-        else:
-            steps.scan_readout(form, B, drive, weights, state, out)
+    projected = max(drive.shape[-1], len(weights)) >= MIN_BLAS_COLUMNS
+    if isinstance(form, DiagonalForm) and not projected:
+        _scan_readout_by_tiles(form, B, weights, *_as_stacks(drive, state, out))
         return
-    rows = _chunk_rows(state.size)
-    states = np.empty((min(rows, len(drive)), state.size), state.dtype)
-    for start in range(0, len(drive), rows):
-        piece = drive[start : start + rows]
-        scan(form, B, piece, state, states[: len(piece)])
-        np.matmul(states[: len(piece)], weights.T, out=out[start : start + rows])
+    for a, r, outputs in zip(*_as_stacks(drive, state, out), strict=True):
+        if projected:
+            _scan_readout_by_chunks(form, B, a, weights, r, outputs)
+        else:
+            steps.scan_readout(form, B, a, weights, r, outputs)
 
 
 def run_closed_loop(form: Form, *arguments: Any) -> None:
@@ -150,27 +150,48 @@ def _scan_projected(form: Form, B: Array, drive: Array, state: Array, out: Array
             steps.scan(form, piece @ B, ones[: len(piece)], state, states, True)
 
 
+def _scan_readout_by_chunks(
+    form: Form, B: Array, drive: Array, weights: Array, state: Array, out: Array
+) -> None:
+    """Write r(t) weightsᵀ of one series by BLAS products with the states of each chunk."""
+    rows = _chunk_rows(state.size)
+    states = np.empty((min(rows, len(drive)), state.size), state.dtype)
+    for start in range(0, len(drive), rows):
+        piece = drive[start : start + rows]
+        scan(form, B, piece, state, states[: len(piece)])
+        np.matmul(states[: len(piece)], weights.T, out=out[start : start + rows])
+
+
 def _scan_diagonal(
     form: DiagonalForm, B: Array, drive: Array, state: Array, out: Array, fresh: bool
 ) -> None:
-    """Scan modes on threads. Modes are independent, so each thread writes its own columns."""
-    limit = MAX_REPLAY_THREADS if fresh else state.size // MIN_THREAD_UNITS
+    """Scan the modes of several series (S, T, D) on threads.
+
+    Several series are shared between threads. Of one series, each thread writes its own columns,
+    because modes are independent.
+    """
+    S, N = state.shape
+    limit = S if S > 1 else MAX_REPLAY_THREADS if fresh else N // MIN_THREAD_UNITS
     parts = min(threads.thread_count(), limit)
     if parts < 2 or out.size < MIN_THREADED_STATES:
-        modes.scan(form, B, drive[None], state[None], 0, out[None])
-        return
-    if fresh:
-        _scan_replaying(form, B, drive, state, out, parts)
-        return
-    edges = _cut_columns(form, parts)
+        modes.scan(form, B, drive, state, 0, out)
+    elif S > 1:
 
-    def task(start: int, stop: int) -> None:
-        columns = slice(start, stop)
-        b = np.ascontiguousarray(B[:, columns])
-        part, own = _select_modes(form, start, stop), state[None, columns]
-        modes.scan(part, b, drive[None], own, start, out[None])
+        def scan_some(first: int, last: int) -> None:
+            modes.scan(form, B, drive[first:last], state[first:last], 0, out[first:last])
 
-    threads.run(task, list(itertools.pairwise(edges)))
+        threads.run(scan_some, threads.even_split(S, parts))
+    elif fresh:
+        _scan_replaying(form, B, drive[0], state[0], out[0], parts)
+    else:
+
+        def scan_columns(start: int, stop: int) -> None:
+            columns = slice(start, stop)
+            part, own = _select_modes(form, start, stop), np.ascontiguousarray(state[:, columns])
+            modes.scan(part, np.ascontiguousarray(B[:, columns]), drive, own, start, out)
+            state[:, columns] = own
+
+        threads.run(scan_columns, list(itertools.pairwise(_cut_columns(form, parts))))
 
 
 def _scan_replaying(
@@ -201,45 +222,47 @@ def _scan_replaying(
 
 
 def _scan_readout_by_tiles(
-    form: DiagonalForm, B: Array, drive: Array, weights: Array, state: Array, out: Array
+    form: DiagonalForm, B: Array, weights: Array, drive: Array, state: Array, out: Array
 ) -> None:
-    """Compute readouts of tiles of units on threads, and add them in order.
+    """Write the outputs of several series (S, T, D), computed in tiles of units on threads.
 
-    The tiles do not depend on the number of threads.
+    The outputs of tiles are added in order. Tiles do not depend on the number of threads.
     """
+    (S, N), T = state.shape, drive.shape[1]
     if not len(weights):
-        weights, out = np.zeros_like(B[:1]), np.empty((len(drive), 1), out.dtype)
-    edges = _cut_columns(form, -(-state.size // TILE_UNITS))
-    tiles = len(edges) - 1
-    if tiles == 1:
-        modes.scan_readout(form, B, drive[None], weights, state[None], out[None])
+        weights, out = np.zeros_like(B[:1]), np.empty((S, T, 1), out.dtype)
+    edges = list(itertools.pairwise(_cut_columns(form, -(-N // TILE_UNITS))))
+    count = threads.thread_count() if S * T * N >= MIN_THREADED_STATES else 1
+    if len(edges) == 1:
+
+        def run_series(first: int, last: int) -> None:
+            some = slice(first, last)
+            modes.scan_readout(form, B, drive[some], weights, state[some], out[some])
+
+        threads.run(run_series, threads.even_split(S, count))
         return
-    parts = [
-        (
-            _select_modes(form, start, stop),
-            np.ascontiguousarray(B[:, start:stop]),
-            np.ascontiguousarray(weights[:, start:stop]),
-            state[None, start:stop],
-        )
-        for start, stop in itertools.pairwise(edges)
-    ]
-    rows = max(1, MAX_PARTIAL_OUTPUTS // (tiles * max(1, len(weights))))
-    partial = np.empty((tiles, min(rows, len(drive)), len(weights)), out.dtype)
-    count = threads.thread_count() if len(drive) * state.size >= MIN_THREADED_STATES else 1
-    for start in range(0, len(drive), rows):
-        piece = drive[start : start + rows]
+    forms = [_select_modes(form, *edge) for edge in edges]
+    parts = [[np.ascontiguousarray(x[:, slice(*e)]) for x in (B, weights, state)] for e in edges]
+    # A piece is contiguous: it contains whole series, or a part of one.
+    size = max(1, MAX_PARTIAL_OUTPUTS // (len(edges) * len(weights)))
+    rows = max(1, min(T, size))
+    series = min(S, size // rows)
+    partial = np.empty((len(edges), series, rows, len(weights)), out.dtype)
+    for first, start in itertools.product(range(0, S, series), range(0, T, rows)):
+        some = slice(first, first + series)
+        piece, total = (x[some, start : start + rows] for x in (drive, out))
 
-        def task(first: int, last: int, piece: Array = piece) -> None:
-            for tile in range(first, last):
-                modes_of_tile, b, w, r = parts[tile]
-                result = partial[None, tile, : len(piece)]
-                modes.scan_readout(modes_of_tile, b, piece[None], w, r, result)
+        def run_tiles(begin: int, end: int, some: slice = some, piece: Array = piece) -> None:
+            for k in range(begin, end):
+                (b, w, r), result = parts[k], partial[k, : len(piece), : piece.shape[1]]
+                modes.scan_readout(forms[k], b, piece, w, r[some], result)
 
-        threads.run(task, threads.even_split(tiles, count))
-        total = out[start : start + rows]
-        total[:] = partial[0, : len(piece)]
-        for tile in range(1, tiles):
-            total += partial[tile, : len(piece)]
+        threads.run(run_tiles, threads.even_split(len(edges), count))
+        total[:] = 0.0
+        for result in partial[:, : len(piece), : piece.shape[1]]:
+            total += result
+    for edge, (*_, r) in zip(edges, parts, strict=True):
+        state[:, slice(*edge)] = r
 
 
 def _cut_columns(form: DiagonalForm, parts: int) -> list[int]:
@@ -262,4 +285,9 @@ def _ensure_column(B: Array, drive: Array) -> tuple[Array, Array]:
     """Return the weights and the drive, with a column of zeros if the drive has no columns."""
     if len(B):
         return B, drive
-    return np.zeros((1, B.shape[1]), B.dtype), np.zeros((len(drive), 1), B.dtype)
+    return np.zeros((1, B.shape[1]), B.dtype), np.zeros((*drive.shape[:-1], 1), B.dtype)
+
+
+def _as_stacks(drive: Array, state: Array, out: Array) -> tuple[Array, Array, Array]:
+    """Return a drive (S, T, D), states (S, N) and results (S, T, …), also of a single series."""
+    return (drive, state, out) if drive.ndim == 3 else (drive[None], state[None], out[None])
