@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -390,3 +391,16 @@ def leave_one_out(X, Y, alpha):
         weights = ridge(rows[others], Y[others], alpha, penalise_bias=False)
         outputs[i] = rows[i] @ weights
     return outputs
+
+
+class Sums(NamedTuple):
+    """Sums XᵀX (N', N') and XᵀY (N', D_out) over rows, and their number."""
+
+    XtX: np.ndarray
+    XtY: np.ndarray
+    rows: int
+
+
+def gram(triangle):
+    """Return the sums of products of the rows that a triangle stands for."""
+    return Sums(triangle.R.T @ triangle.R, triangle.R.T @ triangle.Z, triangle.rows)

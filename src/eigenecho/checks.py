@@ -21,6 +21,8 @@ LARGEST_NUMBER = 1e150
 
 def check_flag(value: Any, name: str) -> bool:
     """Return True or False, or raise; a string such as "no" would count as true."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:  # as read by np.load
+        value = value[()]
     if not isinstance(value, (bool, np.bool_)):
         raise bad_argument(name, value, "True or False")
     return bool(value)

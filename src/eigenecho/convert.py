@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigenecho.basis import Basis
-from eigenecho.checks import as_array, as_square, check_finite, check_real
+from eigenecho.checks import as_array, as_square, check_finite, check_flag, check_real
 from eigenecho.errors import IllConditionedWarning, Words, bad_argument, warn
 from eigenecho.model import LinearModel
 from eigenecho.model.certificate import Certificate
@@ -93,11 +93,14 @@ def diagonalize(
     dense = as_square(W)
     N = len(dense)
     rates = _rates(lr, N)
+    input_to_readout = check_flag(input_to_readout, "input_to_readout")
+    output_to_readout = check_flag(output_to_readout, "output_to_readout")
     leaky = dense * rates + np.diag(1 - rates)
     W_in = as_double(W_in, "W_in")
     W_fb = None if W_fb is None else as_double(W_fb, "W_fb")
     if bias is not None:
-        bias = as_double(np.full(N, bias) if np.size(bias) == 1 else bias, "bias")
+        bias = as_double(bias, "bias")
+        bias = np.broadcast_to(bias, (N,)) if bias.shape in ((), (1,)) else bias
     reservoir = Reservoir(compact(leaky), W_in, bias, W_fb)
     coordinates = _Coordinates(N, len(W_in) if input_to_readout else 0, output_to_readout)
     W_out, readout_bias = coordinates.check_readout(W_out, readout_bias)
@@ -169,7 +172,9 @@ class _Coordinates(NamedTuple):
         W_out = W_out.reshape(-1, 1) if W_out.ndim < 2 else W_out
         check_finite(W_out, "W_out")
         plain = self.N + self.extra + W_out.shape[1] * self.previous
-        readout_bias = len(W_out) == plain + 1 if readout_bias is None else bool(readout_bias)
+        if readout_bias is None:
+            readout_bias = len(W_out) == plain + 1
+        readout_bias = check_flag(readout_bias, "readout_bias")
         if len(W_out) != plain + readout_bias:
             expected = f"{self.describe_readout(readout_bias)}, {plain + readout_bias} in total"
             remedy = "Set readout_bias, output_to_readout and input_to_readout."
@@ -202,7 +207,7 @@ def as_double(A: Any, name: str) -> Array:
 def _rates(lr: Any, N: int) -> Array:
     expected = f"a number in (0, 1], or an array ({N},) of such numbers"
     rates = as_array(lr, "lr", expected)
-    fits = rates.dtype.kind in "fiu" and (rates.size == 1 or rates.shape == (N,))
+    fits = rates.dtype.kind in "fiu" and rates.shape in ((), (1,), (N,))
     if not fits or not np.all((rates > 0) & (rates <= 1)):
         raise bad_argument("lr", lr, expected)
     return np.broadcast_to(rates.astype(np.float64), (N,))

@@ -56,8 +56,7 @@ class Reservoir:
     W_fb: Array | None = None
     features: FeatureMap | CustomMap | None = None
 
-    def __repr__(self) -> str:
-        return brief_repr(self)
+    __repr__ = brief_repr
 
     def __post_init__(self) -> None:
         if not isinstance(self.transition, Transition):

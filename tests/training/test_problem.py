@@ -148,7 +148,7 @@ def test_held_out_blocks_equal_blocks_gathered_alone(name):
         alone = problem.gather(Triangle, Fold(block)).statistics
         assert statistics.rows == alone.rows == sum(stop - start for start, stop in block)
         np.testing.assert_allclose(statistics.rest, alone.rest, rtol=0, atol=1e-11)
-        for a, b in zip(arrays(statistics.gram()), arrays(alone.gram()), strict=True):
+        for a, b in zip(naive.gram(statistics)[:2], naive.gram(alone)[:2], strict=True):
             np.testing.assert_allclose(a, b, rtol=0, atol=1e-12 * np.abs(b).max())
 
 
@@ -165,7 +165,7 @@ def test_series_gathered_in_parts_merge_to_the_whole(cut, kind):
     rest = later.gather(kind, Fold([(0, 300 - cut)]))
     merged = first.statistics.merge(rest.statistics)
     if kind is Triangle:
-        merged, expected = merged.gram(), whole.statistics.gram()
+        merged, expected = naive.gram(merged), naive.gram(whole.statistics)
     else:
         expected = whole.statistics
     for a, b in zip(arrays(merged), arrays(expected), strict=True):
@@ -192,7 +192,7 @@ def test_settings_of_a_default_network_are_the_defaults():
     assert result.recipe == Recipe()
     assert result.ridge == (params["ridge"],)
     for field in fields(Settings):
-        if field.name not in ("recipe", "ridge"):
+        if field.name not in ("recipe", "ridge", "updates"):
             assert getattr(result, field.name) == params[field.name], field.name
     for field in fields(Recipe):
         if field.name not in ("eigenvectors", "even_defective"):

@@ -83,6 +83,8 @@ def _read_csv(path: Path, form: FileFormat) -> Any:
         opened = gzip.open if path.suffix.lower() == ".gz" else open
         with opened(path, "rt", encoding=form.encoding or "utf-8-sig", newline="") as file:
             lines = list(islice(file, form.skip_rows, None))
+        if any("\0" in line for line in lines):
+            raise UnicodeError("it contains zero bytes")
         sep = "\t" if form.sep == "tab" else form.sep or _find_separator(path, lines)
         reader = csv.reader(lines, delimiter=sep, strict=True)
         for row in reader:
@@ -90,9 +92,11 @@ def _read_csv(path: Path, form: FileFormat) -> Any:
             if "".join(row).strip() or (rows and len(rows[0]) == 1):
                 rows.append(row or [""])
                 numbers.append(form.skip_rows + reader.line_num)
-    except (OSError, EOFError, zlib.error, LookupError, UnicodeError, csv.Error) as error:
+    except (LookupError, UnicodeError, csv.Error) as error:
         remedy = "Expected a CSV file in UTF-8. Specify --encoding, such as cp1252 or utf-16."
         raise ValueError(f"Cannot read {path}: {error}. {remedy}") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"Cannot read {path}: {error}.") from None
     for row, number in zip(rows, numbers, strict=True):
         if len(row) != len(rows[0]):
             raise ValueError(

@@ -17,7 +17,7 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from eigenecho import storage
-from eigenecho.arrays import is_on_device, read_only, resolve_device, takes_tensors, to_host
+from eigenecho.arrays import read_only, resolve_device, takes_tensors, to_host
 from eigenecho.checks import check_count, check_coverage, check_flag, check_known
 from eigenecho.errors import Words, bad_argument, place, warn
 from eigenecho.estimators import validation
@@ -278,9 +278,10 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     def partial_fit(self, X: Any, y: Any = None, *, initial_state: Any = None) -> Self:
         """Train the readout on more series, as if they had been part of ``fit``.
 
-        The first call is equivalent to ``fit``, with "qr" instead of an automatic solver. Later
-        calls keep the reservoir, the selected ridge and the standardisation of the first call.
-        Statistics are merged, so the earlier series are not needed again.
+        The first call is equivalent to ``fit``, but "auto" uses the solver "qr" if it takes at most
+        a tenth of a second, because the statistics of "normal" lose digits in updates. Later calls
+        keep the reservoir, the selected ridge and the standardisation of the first call. Statistics
+        are merged, so the earlier series are not needed again.
 
         Parameters
         ----------
@@ -295,10 +296,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             if hasattr(self, "model_"):
                 self._fit_further(X, y, initial_state)
             elif initial_state is None:
-                settings = self._settings()
-                # Later updates need all digits, which the statistics of normal equations lose.
-                solver = "qr" if settings.solver == "auto" else settings.solver
-                self._fit(X, y, replace(settings, solver=solver))
+                self._fit(X, y, replace(self._settings(), updates=True))
             else:
                 expected = "None in the first call of partial_fit, which fits the network"
                 raise bad_argument("initial_state", initial_state, expected)
@@ -379,7 +377,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         inputs, container = validation.input_series(self, X, y_previous)
         validation.output_names(y_previous, self._fitted.output_names, "y_previous")
         container = replace(container, flat=self._fitted.flat)
-        check_flag(return_std, "return_std")
+        return_std = check_flag(return_std, "return_std")
         posterior = self._fitted.need_posterior() if return_std else None
         arguments = self.model_, inputs, container, y_previous, initial_state
         return predict_series(*arguments, return_state, progress, posterior)
@@ -664,7 +662,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         callable ``spectrum`` is stored as its eigenvalues, and a Generator ``seed`` as None, both
         with a warning.
         """
-        check_flag(statistics, "statistics")
+        statistics = check_flag(statistics, "statistics")
         storage.save(path, self, fitted=self._checked, statistics=statistics)
 
     def export(

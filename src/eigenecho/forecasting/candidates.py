@@ -213,7 +213,8 @@ class Ensemble:
             last = np.repeat(signal.values[origins[after], None], self.horizon, axis=1)
             mean[after] = trimmed_mean(others) if others else last
         lost = np.isnan(mean)
-        if lost.any():
+        flat = np.logical_and.accumulate(signal.values == signal.values[0])[origins]
+        if lost[~flat].any():
             warn(
                 "No model forecasts values within reach of the series, so its last value is the "
                 "forecast. Use a shorter horizon, and check the last rows for outliers.",

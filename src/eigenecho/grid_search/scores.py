@@ -183,7 +183,7 @@ def _errors_from_states(trial: Trial) -> list[Array]:
     problem, head = trial.problem, trial.problem.head
     train, held_out, _ = problem.gather(Triangle if problem.is_small else Gram, trial.fold)
     problem.check_range(train)
-    if not train.is_exact and head_eigenvalue(train, head) < HEAD_SUMMED:
+    if isinstance(train, Gram) and head_eigenvalue(train, head) < HEAD_SUMMED:
         train, held_out, _ = problem.gather(Triangle, trial.fold)
     train, held_out = train.on_host, [block.on_host for block in held_out]
     problem.check_range(train, *held_out)
@@ -191,7 +191,7 @@ def _errors_from_states(trial: Trial) -> list[Array]:
     ridges = trial.ridges.reshape(trial.shape)[0]
     scales = trial.scales.reshape(trial.shape)[:, 0]
     blocks = [factorised.squared_errors(block, ridges, scales) for block in held_out]
-    if train.is_exact:
+    if isinstance(train, Triangle):
         for i, j in np.argwhere(_find_coarse(train, factorised, trial)):
             w = _scale_states(train, head, scales[i]).solve(problem.penalty, float(ridges[j]))
             for squared, block in zip(blocks, held_out, strict=True):

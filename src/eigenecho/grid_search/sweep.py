@@ -131,8 +131,8 @@ def search(
 
     def compute() -> Array:
         plan = _plan(base, combinations, data, validation, test)
-        if score == "loop" or any(g.params.get("ridge") == "loop" for g, *_ in plan):
-            check_target(target_kind(*plan[0][1]), "A closed loop")
+        if score == "loop":
+            check_target(target_kind(*plan[0][1]), "score='loop'")
         batches = partial(_run_batches, plan, score, 1 if apart else workers, client)
         return _score_plan(plan, seeds, len(combinations), batches, progress)
 

@@ -72,5 +72,8 @@ QR_PAIR_NS = 0.034
 TRIANGLE_NS = 0.045
 """Time of one entry and one row of the triangle to which the ridge is added, in nanoseconds."""
 
+QUICK_QR_FLOPS = 4e9
+"""Operations up to which QR is preferred if updates need all digits: a tenth of a second."""
+
 MAX_QR_FLOPS = 4e11
 """Operations up to which QR is preferred to normal equations from states: a few seconds."""

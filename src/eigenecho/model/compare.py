@@ -141,10 +141,5 @@ def _multiplications(model: LinearModel) -> int:
     if isinstance(W, Diagonal):
         products = W.modes.real.size + 4 * W.modes.pairs.size
     else:
-        products = _entries(W.matrix)
+        products = int(W.matrix.size)  # only stored entries, if it is sparse
     return products + reservoir.B.size + model.readout.weights.size
-
-
-def _entries(W: Any) -> int:
-    """Return the number of entries of a dense matrix, or of nonzero entries of a sparse one."""
-    return int(W.size if isinstance(W, np.ndarray) else W.nnz)

@@ -105,7 +105,7 @@ def _check_horizon(model: LinearModel, horizon: Any) -> int:
 
 def check_clip(model: LinearModel, clip: Any) -> None:
     """Raise unless ``clip`` is a bool, and False for a network without features."""
-    check_flag(clip, "clip")
+    clip = check_flag(clip, "clip")
     if clip and model.output_range is None:
         raise bad_argument("clip", clip, "False, because the network has no features")
 

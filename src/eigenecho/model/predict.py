@@ -43,7 +43,7 @@ def predict_series(
     if posterior is not None and model.closed and y_previous is None:
         expected = "False for a network with feedback, unless y_previous is passed"
         raise bad_argument("return_std", True, expected)
-    check_flag(return_state, "return_state")
+    return_state = check_flag(return_state, "return_state")
     starts = initial_states(model, initial_state, len(series), container.kind)
     previous = previous_outputs(model, y_previous, series, container)
     runs = list(zip(series, previous, starts, strict=True))

@@ -12,7 +12,7 @@ import numpy as np
 from eigenecho.errors import Words, bad_argument
 from eigenecho.model.predict import run
 from eigenecho.model.state_space import StateSpace
-from eigenecho.readout import EPS
+from eigenecho.readout import EPS, Gram, Triangle
 from eigenecho.reduction import BalancedSystem, TruncatedSystem, balance, error_bound, largest_gain
 from eigenecho.rows import SeriesRows, chunk_rows
 from eigenecho.series import Container, as_rows, as_series, shifted, unpack_outputs
@@ -184,7 +184,7 @@ def _weight_training_rows(model: LinearModel, evidence: GroupEvidence) -> Weight
     statistics = evidence.statistics
     root = np.sqrt(max(statistics.rows, 1))
     space = StateSpace.of(model, _target_deviation(model, evidence))
-    R, floor = statistics.root(), EPS if statistics.is_exact else SUMS_FLOOR
+    R, floor = statistics.root(), EPS if isinstance(statistics, Triangle) else SUMS_FLOOR
     rows, rest = R[:, -model.units :] / root, space.rest
     if rest is not None:
         if model.readout_bias:
@@ -219,7 +219,7 @@ def _target_deviation(model: LinearModel, evidence: GroupEvidence) -> Array:
     variance = np.diag(evidence.scatter_with(mean)) / statistics.rows
     level = mean[0] ** 2
     rounding = CONSTANT**2 * level
-    if not statistics.is_exact:  # the change from the trained weights to the mean is rounded
+    if isinstance(statistics, Gram):  # the change from the trained weights to the mean is rounded
         rounding += SUMS_ROUNDING * (evidence.weights[0] - mean[0]) ** 2 * bool(model.readout_bias)
     constant = np.where(level > 0, level, 1.0)
     return np.sqrt(np.where(variance > rounding, variance, constant))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.linalg import lapack
@@ -28,8 +28,6 @@ class Gram(Accumulator):
     XtX: Array
     XtY: Array
     rows: Count
-    is_exact: ClassVar[bool] = False
-    """True if the statistic keeps all digits of the rows, so that it determines residuals."""
 
     def check(self) -> None:
         """Raise if the parts, which may come from a file, are inconsistent."""
@@ -48,10 +46,6 @@ class Gram(Accumulator):
         # caller checks the result for overflow.
         with np.errstate(over="ignore", invalid="ignore"):
             return Gram(self.XtX + X.T @ X, self.XtY + X.T @ Y, self.rows + len(X))
-
-    def gram(self) -> Gram:
-        """Return the statistics themselves."""
-        return self
 
     @property
     def size(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.linalg import lapack
@@ -12,7 +12,6 @@ from eigenecho.arrays import namespace, to_host
 from eigenecho.checks import check_shape
 from eigenecho.errors import Words, bad_argument
 from eigenecho.readout.factorised import EPS, Factorisation, factorise_rows, warn_singular
-from eigenecho.readout.gram import Gram
 from eigenecho.readout.lapack import reflect
 from eigenecho.readout.likelihood import Likelihood, check_targets
 from eigenecho.readout.penalty import Penalty
@@ -48,8 +47,6 @@ class Triangle(Accumulator):
     Z: Array
     rest: UnboundedArray
     rows: Count
-    is_exact: ClassVar[bool] = True
-    """True if the statistic keeps all digits of the rows, so that it determines residuals."""
 
     def check(self) -> None:
         """Raise if the parts, which may come from a file, are inconsistent."""
@@ -173,10 +170,6 @@ class Triangle(Accumulator):
     def root(self) -> Array:
         """Return the triangle R, with RᵀR = XᵀX."""
         return self.R
-
-    def gram(self) -> Gram:
-        """Return the normal equations as a ``Gram``."""
-        return Gram(self.R.T @ self.R, self.R.T @ self.Z, self.rows)
 
 
 def check_upper(R: Array) -> None:

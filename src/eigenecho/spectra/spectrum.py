@@ -344,7 +344,7 @@ def whole_parts(n: int, shares: Sequence[float]) -> list[int]:
 
 
 def _is_part(value: Any) -> bool:
-    return callable(value) or hasattr(value, "pairs")
+    return callable(value) or isinstance(value, Spectrum)
 
 
 def _terms(part: Any, share: float | None) -> tuple[tuple[Any, float], ...]:
@@ -356,15 +356,14 @@ def _terms(part: Any, share: float | None) -> tuple[tuple[Any, float], ...]:
 
 def draw_law(law: Callable[..., Spectrum], n: int, seed: Seed, sr: float) -> Spectrum:
     """Draw n eigenvalues from a law, or raise if it does not return n eigenvalues."""
-    drawn = spectrum = law(n, sr=sr, seed=seed)
-    if not isinstance(drawn, Spectrum):
-        with suppress(ValueError):
-            spectrum = Spectrum.from_values(drawn)
-    if getattr(spectrum, "units", None) != n:
-        got = Words(f"{drawn!r:.80} from {_name(law)}({n})")
-        expected = f"{counted(n, 'eigenvalue')}, in a Spectrum or an array with all conjugates"
-        raise bad_argument("spectrum", got, expected)
-    return spectrum
+    drawn = law(n, sr=sr, seed=seed)
+    with suppress(ValueError):
+        spectrum = drawn if isinstance(drawn, Spectrum) else Spectrum.from_values(drawn)
+        if spectrum.units == n:
+            return spectrum
+    got = Words(f"{drawn!r:.80} from {_name(law)}({n})")
+    expected = f"{counted(n, 'eigenvalue')}, in a Spectrum or an array with all conjugates"
+    raise bad_argument("spectrum", got, expected)
 
 
 def _name(part: Any) -> str:

@@ -1,7 +1,6 @@
 """Training of readouts from series, in one batch, in parts, or row by row.
 
-Read in this order: ``settings`` → ``problem`` (series, and passes over their rows) → ``train``
-→ ``solvers``.
+Read in this order: ``settings`` → ``problem`` (series, and passes over their rows) → ``solvers``.
 
 - ``sums``: a reservoir that settles within the series is trained from lagged correlations.
   These do not depend on the reservoir, so ``search`` computes them once. Other reservoirs are run
@@ -24,7 +23,7 @@ Read in this order: ``settings`` → ``problem`` (series, and passes over their 
 - ``recursive``: a learner rotates each row into a triangle in O(N²), without forming XᵀX.
 """
 
-from eigenecho.training.evidence import Evidence, GroupEvidence, TrainedReadout
+from eigenecho.training.evidence import Evidence, GroupEvidence
 from eigenecho.training.problem import (
     AbstractProblem,
     Problem,
@@ -37,5 +36,5 @@ from eigenecho.training.problem import (
 from eigenecho.training.recursive import RecursiveLeastSquares, TrainingState, check_rates
 from eigenecho.training.selection import held_out_errors, hold_out, lowest, select_ridge
 from eigenecho.training.settings import SOLVERS, Settings, parameters_of
-from eigenecho.training.train import train
+from eigenecho.training.solvers import TrainedReadout, train
 from eigenecho.training.update import update

@@ -154,16 +154,3 @@ class Evidence:
     def log_density(self) -> float:
         """Logarithm of the density p(Y) of the targets of all groups."""
         return sum(group.log_density for group in self.groups)
-
-
-@dataclass(frozen=True, eq=False)
-class TrainedReadout:
-    """Trained readout: its evidence, the solver, and the last state of the last series.
-
-    ``log_density`` is the log density of the targets, if it was used to select the ridge.
-    """
-
-    evidence: Evidence
-    solver: str
-    end: Array
-    log_density: float | None = None

@@ -92,9 +92,14 @@ class AbstractProblem(ABC):
         return self.head + self.reservoir.columns
 
     @property
+    def qr_flops(self) -> float:
+        """Number of operations of a QR factorisation of all rows."""
+        return 2.0 * sum(self.lengths) * self.size**2
+
+    @property
     def is_small(self) -> bool:
         """True if a QR factorisation takes at most a few seconds."""
-        return 2.0 * sum(self.lengths) * self.size**2 <= costs.MAX_QR_FLOPS
+        return self.qr_flops <= costs.MAX_QR_FLOPS
 
     def everything(self, warmup: int) -> Block:
         """Return all rows after the warmup."""

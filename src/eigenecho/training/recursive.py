@@ -19,7 +19,7 @@ import numpy as np
 from eigenecho import kernels
 from eigenecho.checks import check_shape, is_finite_number
 from eigenecho.errors import Words, bad_argument, counted, overflowed
-from eigenecho.readout import Penalty, annihilate, check_upper
+from eigenecho.readout import Gram, Penalty, annihilate, check_upper
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.evidence import GroupEvidence
 from eigenecho.training.update import RoundingError, warn_if_lost
@@ -68,7 +68,7 @@ class TrainingState(NamedTuple):
         """Return the state after the rows on which a readout was trained."""
         R, Z = evidence.triangle
         w, statistics = evidence.weights, evidence.statistics
-        rounding_error = None if statistics.is_exact else RoundingError.of(statistics.gram(), w)
+        rounding_error = RoundingError.of(statistics, w) if isinstance(statistics, Gram) else None
         return cls(R, Z, w.T, np.zeros_like(w), rounding_error=rounding_error)
 
     def check_fit(self, penalty: Penalty) -> None:

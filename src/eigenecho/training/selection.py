@@ -92,7 +92,7 @@ def best_ridge(
         return SelectedRidge(settings.ridge[lowest(np.sum(errors, axis=0))])
     parts = []
     for problem, (total, _, _) in pairs:
-        squares = None if total.is_exact else problem.squares(fold.train)
+        squares = problem.squares(fold.train) if isinstance(total, Gram) else None
         parts.append(total.on_host.likelihood(problem.penalty, squares))
     return likeliest(parts)
 

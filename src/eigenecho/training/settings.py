@@ -23,7 +23,8 @@ SOLVERS = ("auto", "normal", "qr")
 class Settings:
     """Validated parameters of ``LinearESN`` for drawing a network and training its readout.
 
-    ``ridge`` is a tuple of one or several candidates, "auto" or "loop".
+    ``ridge`` is a tuple of one or several candidates, "auto" or "loop". ``updates`` is True if the
+    statistics will be updated with further series.
     """
 
     recipe: Recipe = field(default_factory=Recipe)
@@ -37,6 +38,7 @@ class Settings:
     penalize_bias: bool = True
     output_to_readout: bool = False
     missing: str = "error"
+    updates: bool = False
 
     def __post_init__(self) -> None:
         for name in ("feedback", "standardize", "fit_bias", "penalize_bias", "output_to_readout"):

@@ -1,4 +1,4 @@
-"""Solvers of training problems: refined normal equations, and a QR factorisation.
+"""Training of readouts, and its solvers: refined normal equations, and a QR factorisation.
 
 Both have the signature solver(problem, settings, fold) → TrainedReadout. ``normal`` returns the
 reason instead if it is not accurate; ``qr`` always is.
@@ -6,27 +6,71 @@ reason instead if it is not accurate; ``qr`` always is.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 
 from eigenecho.arrays import to_host
 from eigenecho.errors import IllConditionedWarning, warn
+from eigenecho.kernels import costs
 from eigenecho.readout import Gram, NormalEquations, PassResult, Triangle, check_targets
 from eigenecho.rows import Block, Fold
-from eigenecho.training.evidence import Evidence, GroupEvidence, TrainedReadout
+from eigenecho.threads import one_blas_thread
+from eigenecho.training.evidence import Evidence, GroupEvidence
 from eigenecho.training.problem import AbstractProblem
 from eigenecho.training.refine import RefinedWeights, refine
-from eigenecho.training.selection import best_ridge, lowest
+from eigenecho.training.selection import best_ridge, lowest, select_ridge, training_fold
 from eigenecho.training.settings import Settings
 from eigenecho.training.sums import applies, sums_pay
+from eigenecho.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedReadout:
+    """Trained readout: its evidence, the solver, and the last state of the last series.
+
+    ``log_density`` is the log density of the targets, if it was used to select the ridge.
+    """
+
+    evidence: Evidence
+    solver: str
+    end: Array
+    log_density: float | None = None
+
+
+@one_blas_thread()
+def train(problem: AbstractProblem, settings: Settings) -> TrainedReadout:
+    """Train a readout, using for each output the rows in which it is observed.
+
+        w_d = argmin Σ_{t: y_d(t) is observed} (y_d(t) − x(t) w)² + α ‖L w‖²
+
+    One ridge is selected for all outputs. Outputs with the same missing rows are trained together;
+    the solver of the result is "normal" if it was used for any of them.
+    """
+    columns, parts = zip(*problem.parts, strict=True)
+    if len(parts) == 1:
+        return solve(problem, settings, training_fold(problem, settings))
+    selected = select_ridge(parts, settings, training_fold(problem, settings))
+    settings = replace(settings, ridge=(selected.ridge,))
+    trained = [solve(part, settings, training_fold(part, settings)) for part in parts]
+    groups = tuple(result.evidence.groups[0] for result in trained)
+    evidence = Evidence(groups, columns, np.empty(0))
+    left = problem.in_double.with_weights(problem.everything(settings.warmup), evidence.weights)
+    solver = min(result.solver for result in trained)
+    return TrainedReadout(replace(evidence, scatter=to_host(left.scatter)), solver, trained[-1].end)
 
 
 def solve(problem: AbstractProblem, settings: Settings, fold: Fold) -> TrainedReadout:
     """Train a readout by the solver of the settings, or by QR if this is not accurate.
 
-    "auto" tries normal equations if they are expected to be faster, even if they should fail.
+    "auto" tries normal equations if sums over time are expected to be faster than QR, or if there
+    are too many rows for QR. If later updates need all digits, QR may take longer.
     """
-    is_quick = problem.is_small and not sums_pay(problem)
-    if settings.solver == "qr" or (settings.solver == "auto" and is_quick):
+    tried = settings.solver == "normal"
+    if settings.solver == "auto":
+        quick = settings.updates and problem.qr_flops <= costs.QUICK_QR_FLOPS
+        tried = not problem.is_small or (sums_pay(problem) and not quick)
+    if not tried:
         return qr(problem, settings, fold)
     trained = normal(problem, settings, fold)
     if isinstance(trained, TrainedReadout):

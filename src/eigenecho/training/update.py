@@ -47,7 +47,7 @@ def update(evidence: GroupEvidence, problem: Problem, block: Block) -> tuple[Gro
     # Statistics are moved to the device of the new rows.
     old = evidence.statistics.where(problem.inputs[0])
     if not isinstance(old, Triangle):
-        return _corrected(evidence, old.gram(), problem, block)
+        return _corrected(evidence, old, problem, block)
     new, _, ends = problem.gather(Triangle, Fold(block))
     total = old.merge(new)
     problem.check_range(total)

@@ -28,7 +28,7 @@ LINE = 64
 """Number of bytes of a cache line."""
 
 MIN_PASS_UNITS = 600
-"""Smallest number of units for which eight steps at a time are faster than one."""
+"""Smallest number of units for which four steps at a time are faster than one."""
 
 # Flags are explicit: otherwise, a function first compiled within a summing one inherits its flags.
 compiled = jit(fastmath=False)
@@ -132,39 +132,24 @@ def four_rows(rows, t, first):
 
 
 @compiled
-def four_inputs(drive, t):
-    """Return four values of a single drive column."""
-    return drive[t, 0], drive[t + 1, 0], drive[t + 2, 0], drive[t + 3, 0]
-
-
-@compiled
-def pass_reals(real, b, x, y, s, rows, others):
-    """Write eight steps of real modes with the inputs ``x`` and ``y``, four at a time.
-
-    The compiler unrolls loops over four rows, but not over eight.
-    """
+def pass_reals(real, b, x, s, rows):
+    """Write four steps of real modes with the inputs ``x``."""
     for i in range(real.size):
         r = s[i]
         for k in range(4):
             r = stretch(real[i], r, x[k] * b[i])
             rows[k][i] = r
-        for k in range(4):
-            r = stretch(real[i], r, y[k] * b[i])
-            others[k][i] = r
         s[i] = r
 
 
 @compiled
-def pass_pairs(re, im, c, d, x, y, p, q, rows, others):
-    """Write eight steps of pairs with the inputs ``x`` and ``y``, four at a time."""
+def pass_pairs(re, im, c, d, x, p, q, rows):
+    """Write four steps of pairs with the inputs ``x``."""
     for i in range(re.size):
         a, b, f, g, u, v = re[i], im[i], c[i], d[i], p[i], q[i]
         for k in range(4):
             u, v = turn(a, b, u, v, x[k] * f, x[k] * g)
             rows[k][2 * i], rows[k][2 * i + 1] = u, v
-        for k in range(4):
-            u, v = turn(a, b, u, v, y[k] * f, y[k] * g)
-            others[k][2 * i], others[k][2 * i + 1] = u, v
         p[i], q[i] = u, v
 
 
@@ -179,13 +164,12 @@ def scan_series(real, re, im, B, several, drive, state, first, out):
     for k in range(len(out)):
         r, start = split(states[k], n, m), 0
         if several is None and n + 2 * m >= MIN_PASS_UNITS:
-            for t in range(0, T - 7, 8):
-                x, y = four_inputs(drive[k], t), four_inputs(drive[k], t + 4)
-                rows, others = four_rows(out[k], t, first), four_rows(out[k], t + 4, first)
-                pass_reals(form[0], b[0], x, y, r[0], rows, others)
-                rows, others = four_rows(out[k], t, first + n), four_rows(out[k], t + 4, first + n)
-                pass_pairs(form[1], form[2], b[1], b[2], x, y, r[1], r[2], rows, others)
-                start = t + 8
+            for t in range(0, T - 3, 4):
+                x = drive[k, t, 0], drive[k, t + 1, 0], drive[k, t + 2, 0], drive[k, t + 3, 0]
+                pass_reals(form[0], b[0], x, r[0], four_rows(out[k], t, first))
+                rows = four_rows(out[k], t, first + n)
+                pass_pairs(form[1], form[2], b[1], b[2], x, r[1], r[2], rows)
+                start = t + 4
         run_steps(form, b, r, flat, sums, parts, several, first, drive[k, start:], out[k, start:])
     write_back(states, n, state)
 

@@ -1,7 +1,7 @@
 """Compiled kernels with the signatures of ``reference``.
 
-Diagonal forms use ``modes``, several steps at a time; matrices use ``steps``, step by step. A drive
-with many columns is projected to N columns by BLAS, one chunk at a time.
+Diagonal forms use ``modes``, matrices use ``steps``. A drive with many columns is projected to N
+columns by BLAS, one chunk at a time.
 """
 
 from __future__ import annotations
