@@ -95,6 +95,11 @@ def common_jobs() -> Iterator[Job]:
     yield Job("fit, float32", fit(200, 5000, dtype="float32"))
     yield Job("predict, T = 100 000", lambda: esn.predict(u))
     yield Job("predict, T = 1000", lambda: esn.predict(u[:1000]))
+    small = ee.LinearESN(50, ridge=1e-6, seed=0).fit(u[:5000], y[:5000])
+    many_rows = np.tile(u, (20, 1))
+    stack = many_rows.reshape(10_000, 200, 1)
+    alone = {"one series": lambda: small.predict(many_rows)}
+    yield Job("predict, 10 000 series", lambda: small.predict(stack), lambda: alone)
     yield Job("forecast", lambda: own.forecast(1000))
     yield Job("forecast, interval", lambda: own.forecast(200, interval=0.9))
     yield Job("stream, 100 steps", lambda: [stream.step(row) for row in u[:100]])
