@@ -77,12 +77,15 @@ def write_back(planar, n, rows):
             rows[k, n + 2 * i], rows[k, n + 2 * i + 1] = planar[k, 0, i], planar[k, 1, i]
 
 
-@compiled
-def eigenvalues(real, re, im):
-    """Return the eigenvalues as a planar vector."""
+def eigenvalues(form):
+    """Return the eigenvalues (1, N) in the Q layout, and the number of real ones.
+
+    This is not compiled, because compiling assignments to slices takes a second.
+    """
+    real, re, im = form
     n, row = real.size, np.empty((1, real.size + 2 * re.size), real.dtype)
     row[0, :n], row[0, n::2], row[0, n + 1 :: 2] = real, re, im
-    return to_planar(row, n)[0]
+    return row, n
 
 
 @compiled
@@ -154,12 +157,11 @@ def pass_pairs(re, im, c, d, x, p, q, rows):
 
 
 @compiled
-def scan_series(real, re, im, B, several, drive, state, first, out):
+def scan_series(modes, n, B, several, drive, state, first, out):
     """Write states of several series, from drives (S, T, D) and first states (S, N)."""
-    n, m = real.size, re.size
-    form, B, states = eigenvalues(real, re, im), to_planar(B, n), to_planar(state, n)
-    f = np.empty_like(form)
-    form, b, parts = split(form, n, m), split(B[-1], n, m), split(f, n, m)
+    form, B, states = to_planar(modes, n), to_planar(B, n), to_planar(state, n)
+    f, m = np.empty_like(form[0]), (modes.size - n) // 2
+    form, b, parts = split(form[0], n, m), split(B[-1], n, m), split(f, n, m)
     flat, sums, T = B.reshape(len(B), -1), f.reshape(-1), out.shape[1]
     for k in range(len(out)):
         r, start = split(states[k], n, m), 0
@@ -176,7 +178,7 @@ def scan_series(real, re, im, B, several, drive, state, first, out):
 
 def scan(form, B, drive, state, first, out):
     """Write states into ``out`` (S, T, N), beginning with column ``first``."""
-    scan_series(*form, B, len(B) > 1 or None, drive, state, first, out)
+    scan_series(*eigenvalues(form), B, len(B) > 1 or None, drive, state, first, out)
 
 
 @compiled
@@ -196,13 +198,16 @@ def run_projected(form, state, out):
 
 
 @compiled
+def scan_projected_series(modes, n, state, out):
+    """Write states of one series, with the first state (1, N)."""
+    form, planar, m = to_planar(modes, n), to_planar(state, n), (modes.size - n) // 2
+    run_projected(split(form[0], n, m), split(planar[0], n, m), out)
+    write_back(planar, n, state)
+
+
 def scan_projected(form, state, out):
     """Write states of one series into ``out`` (T, N), which contains a(t) B."""
-    n, m = form.real.size, form.re.size
-    planar = to_planar(state.reshape(1, -1), n)
-    modes = eigenvalues(form.real, form.re, form.im)
-    run_projected(split(modes, n, m), split(planar[0], n, m), out)
-    write_back(planar, n, state.reshape(1, -1))
+    scan_projected_series(*eigenvalues(form), state[None], out)
 
 
 # Outputs -----------------------------------------------------------------------------------------
@@ -268,10 +273,14 @@ def run_outputs(  # noqa: C901 (numba removes branches on None)
 
 
 @compiled
-def write_outputs(real, re, im, paired, B, W, several, drive, offset, previous, y, state, out):
+def write_outputs(modes, n, paired, B, W, several, drive, offset, previous, y, state, out):
     """Write the outputs of several series, from drives (S, T, D) and first states (S, N)."""
-    n, form = real.size, eigenvalues(real, re, im)
-    B, W, states = to_planar(B, n), to_planar(W, n), to_planar(state, n)
+    form, B, W, states = (
+        to_planar(modes, n)[0],
+        to_planar(B, n),
+        to_planar(W, n),
+        to_planar(state, n),
+    )
     f = np.empty_like(form)
     weights, sums, f = (W[:, 0].copy(), W[:, -1].copy()), f.reshape(-1), (f[0], f[-1])
     form, b, w = (form[0], form[-1]), (B[-1, 0], B[-1, -1]), (W[0, 0], W[0, -1])
@@ -288,7 +297,7 @@ def write_outputs(real, re, im, paired, B, W, several, drive, offset, previous, 
 def scan_readout(form, B, drive, weights, state, out, loop=(None, None, None)):
     """Write r(t) weightsᵀ into ``out`` (S, T, D_out), without storing states."""
     options = len(form.re) > 0 or None, B, weights, len(B) > 1 or None
-    write_outputs(*form, *options, drive, *loop, state, out)
+    write_outputs(*eigenvalues(form), *options, drive, *loop, state, out)
 
 
 def run_closed_loop(form, B, drive, feedback, readout, state, y, out):
