@@ -8,21 +8,13 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import lapack
 
-from eigenecho import threads
 from eigenecho.arrays import namespace, to_host
 from eigenecho.readout.factorised import EPS
-from eigenecho.readout.lapack import cholesky
 from eigenecho.readout.penalty import Penalty
 from eigenecho.types import Array
 
-BLOCK = 64
-"""Number of rows that are equilibrated at a time."""
-
 REFINABLE = 2e-17
 """Smallest 1/cond from which refinement usually converges, if there is a ridge."""
-
-LARGE = 1024
-"""Number of rows above which a second thread saves time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,10 +44,16 @@ class NormalEquations:
             if not np.all(diagonal > 0):
                 return None
             scale = np.sqrt(diagonal)
-            A, norm = _equilibrated(XtX, M, ridge, diagonal, scale)
+            A = XtX.copy() if M is None else ridge * M
+            if M is not None:
+                A += XtX
+            np.fill_diagonal(A, diagonal)
+            A /= scale[:, None]
+            A /= scale
+            norm = lapack.dlange("1", A.T)
             # The matrix is symmetric, so LAPACK reads its transpose without a copy.
-            factor, definite = cholesky(A.T)
-            return cls(factor, scale, norm, penalty, ridge) if definite else None
+            factor, info = lapack.dpotrf(A.T, lower=1, overwrite_a=True)
+            return None if info else cls(factor, scale, norm, penalty, ridge)
         A = xp.array(XtX) if M is None else ridge * M + XtX
         xp.diagonal(A)[...] = diagonal
         pair = factors(A)
@@ -112,33 +110,3 @@ def solved(factor: Array, scale: Array, rhs: Array) -> Array:
     """Return A⁻¹ rhs (…, N', D_out), given the factors of A from ``factors``."""
     scale = scale[..., None]
     return namespace(rhs).cholesky_solve(rhs / scale, factor) / scale
-
-
-def _equilibrated(
-    XtX: Array, M: Array | None, ridge: float, diagonal: Array, scale: Array
-) -> tuple[Array, float]:
-    """Return XᵀX + ridge M, equilibrated by ``scale``, and its largest row sum.
-
-    One pass over blocks of rows avoids another N'×N' array.
-    """
-    A = np.empty_like(XtX, order="C")
-    starts = range(0, len(A), BLOCK)
-    norms = np.zeros(len(starts))
-
-    def task(first: int, last: int) -> None:
-        for number, start in enumerate(starts[first:last], first):
-            rows = slice(start, start + BLOCK)
-            part = A[rows]
-            if M is None:
-                part[...] = XtX[rows]
-            else:
-                np.multiply(M[rows], ridge, out=part)
-                part += XtX[rows]
-            part[np.arange(len(part)), np.arange(start, start + len(part))] = diagonal[rows]
-            part /= scale[rows, None]
-            part /= scale
-            norms[number] = np.abs(part).sum(axis=1).max()
-
-    parts = threads.thread_count() if len(A) >= LARGE else 1
-    threads.run(task, threads.even_split(len(starts), parts))
-    return A, float(norms.max(initial=0.0))
