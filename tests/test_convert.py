@@ -359,3 +359,30 @@ def test_arrays_of_a_file_are_arguments(tmp_path):
     u = RNG.normal(size=(30, 1))
     expected = ee.diagonalize(**plain, lr=0.5, bias=0.1).predict(u)
     np.testing.assert_array_equal(model.predict(u), expected)
+
+
+@pytest.mark.parametrize("name", ["readout_bias", "output_to_readout", "input_to_readout"])
+def test_flags_are_booleans_also_as_read_from_a_file(name, tmp_path):
+    W, W_in = np.diag([0.5, -0.5, 0.1]), np.ones((1, 3))
+    W_out = np.ones((4, 1))
+    np.savez(tmp_path / "network.npz", W=W, W_in=W_in, W_out=W_out, **{name: True})
+    read = ee.diagonalize(**np.load(tmp_path / "network.npz"))
+    given = ee.diagonalize(W, W_in, W_out, **{name: True})
+    np.testing.assert_array_equal(read.W_out, given.W_out)
+    for wrong in ("no", 1, np.array([True, False])):
+        with pytest.raises(ValueError, match=name):
+            ee.diagonalize(W, W_in, W_out, **{name: wrong})
+
+
+def test_numbers_may_have_one_element_but_no_other_shape():
+    W, W_in = np.diag([0.5, -0.5, 0.1]), np.ones((1, 3))
+    one = ee.diagonalize(W, W_in, bias=[0.3], lr=[0.5])
+    np.testing.assert_array_equal(
+        one.reservoir.B, ee.diagonalize(W, W_in, bias=0.3, lr=0.5).reservoir.B
+    )
+    wrong = {"lr": [np.array([[0.5]]), np.ones(2)], "bias": [[[1, 2], [3]], np.ones(2)]}
+    wrong["bias"].append(np.ma.masked_array([1.0], mask=[True]))
+    for name, values in wrong.items():
+        for value in values:
+            with pytest.raises(ValueError, match=name):
+                ee.diagonalize(W, W_in, **{name: value})

@@ -81,7 +81,8 @@ def check_count(
     """Return an int between ``least`` and ``most``, or raise."""
     is_int = isinstance(value, Integral) and not isinstance(value, bool)
     if not is_int or not least <= int(value) <= most:
-        bounds = f"≥ {least}" if most == sys.maxsize else f"from {least} to {most}"
+        is_bounded = most < sys.maxsize or (is_int and int(value) > most)
+        bounds = f"from {least} to {most}" if is_bounded else f"≥ {least}"
         raise bad_argument(name, value, f"{what} (an int {bounds})")
     return int(value)
 
@@ -139,8 +140,9 @@ def check_connectivity(connectivity: Any, name: str = "connectivity") -> float:
 
 
 def check_not_masked(value: Any, name: str) -> None:
-    """Raise if an array has masked values, which NumPy functions would use."""
-    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+    """Raise if an array or a list of arrays has masked values, which NumPy functions would use."""
+    parts = value if isinstance(value, (list, tuple)) else [value]
+    if any(isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part) for part in parts):
         raise bad_argument(name, Words("masked values"), "values without a mask")
 
 

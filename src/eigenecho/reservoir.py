@@ -29,7 +29,7 @@ from eigenecho.transition import (
     as_transition,
     choose_form,
 )
-from eigenecho.types import Array, Seed, brief_repr
+from eigenecho.types import Array, Seed, brief_repr, rebuilt
 
 SOON = 1000
 """Largest number of units for which an error message states the spectral radius of a matrix."""
@@ -57,6 +57,8 @@ class Reservoir:
     features: FeatureMap | CustomMap | None = None
 
     __repr__ = brief_repr
+
+    __reduce__ = rebuilt
 
     def __post_init__(self) -> None:
         if not isinstance(self.transition, Transition):
@@ -354,7 +356,7 @@ class Recipe:
         try:
             return draw_law(sample, self.units, rng.spectrum, self.sr)
         except TypeError as error:
-            expected = "a callable law(n, sr=, seed=) that returns a Spectrum"
+            expected = "a callable law(n, sr=, seed=) that returns n eigenvalues"
             remedy = f"Calling the given law raised: {error}."
             raise bad_argument("spectrum", sample, expected, remedy) from error
 

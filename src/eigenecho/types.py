@@ -27,6 +27,11 @@ Count = Annotated[int, "≥ 0"]
 PositiveInt = Annotated[int, "> 0"]
 
 
+def rebuilt(record: Any) -> tuple[Any, ...]:
+    """Return the ``__reduce__`` of a dataclass whose constructor makes arrays read-only."""
+    return type(record), tuple(getattr(record, field.name) for field in fields(record))
+
+
 def brief_repr(record: Any) -> str:
     """Return the repr of a named tuple or dataclass, with shapes instead of arrays."""
     names = getattr(record, "_fields", None) or [field.name for field in fields(record)]

@@ -188,6 +188,8 @@ def test_masked_values_are_missing():
         network().fit(np.ma.stack([masked, masked]), np.stack([Y, Y]))
     with pytest.raises(ValueError, match=gap("y", np.nan, "row 3")):
         network().fit(X, masked[:, 1])
+    with pytest.raises(ValueError, match=r"X.*masked"):
+        network().fit(list(masked[:, 1:]), Y)
 
 
 def test_assume_finite_of_scikit_learn_is_respected():
@@ -1234,6 +1236,9 @@ def test_masked_values_are_refused(open_model, name, call):
         ("values", lambda esn: spectra.from_values(["a"])),
         ("lr", lambda esn: diagonalize(np.eye(2) / 2, np.ones((1, 2)), lr="a")),
         ("X", lambda esn: clone(esn).fit(X, Y).set_output(transform="pandas").transform([X, X])),
+        ("sample_weight", lambda esn: esn.score(X, esn.predict(X), -np.ones(len(X)))),
+        ("refit", lambda esn: search(esn, {"sr": [0.5]}, X, Y, refit="no")),
+        ("units", lambda esn: clone(esn).set_params(units=10**30).fit(X, Y)),
     ],
 )  # fmt: skip
 def test_error_names_the_argument(open_model, name, call):

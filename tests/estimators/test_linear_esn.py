@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -98,6 +100,19 @@ def test_loaded_network_with_a_numpy_radius_is_fitted_again_to_the_same_network(
     np.testing.assert_array_equal(loaded.predict(X), esn.predict(X))
 
 
+def test_sizes_may_be_numpy_integers():
+    X = ee.tasks.mso(3, steps=401)
+    for kind in (np.int8, np.uint8):
+        line = ee.delay_line(kind(100), kind(2))
+        esn = ee.LinearESN(spectrum=line, ridge=1e-3).fit(X[:-1], X[1:])
+        expected = ee.LinearESN(spectrum=ee.delay_line(100, 2), ridge=1e-3).fit(X[:-1], X[1:])
+        np.testing.assert_array_equal(esn.predict(X), expected.predict(X))
+    expected = ee.Forecaster(24, validation=100).fit(X[:, 0]).predict()
+    np.testing.assert_array_equal(
+        ee.Forecaster(24, validation=np.int8(100)).fit(X[:, 0]).predict(), expected
+    )
+
+
 @pytest.mark.parametrize("spectrum", ["matrix", "sim", "golden", "ring"])
 def test_radius_of_zero_removes_the_memory(spectrum):
     X = ee.tasks.mso(3, steps=201)
@@ -106,10 +121,12 @@ def test_radius_of_zero_removes_the_memory(spectrum):
     np.testing.assert_allclose(esn.predict(X[50:])[1:], esn.predict(X)[51:])
 
 
+@pytest.mark.parametrize("copied", [False, True])
 @pytest.mark.parametrize("flat", [False, True])
-def test_results_cannot_change_the_network(flat):
+def test_results_cannot_change_the_network(flat, copied):
     X = ee.tasks.mso(3, steps=201)
     esn = ee.LinearESN(20, seed=0).fit(X[:-1], X[1:, 0] if flat else X[1:])
+    esn = pickle.loads(pickle.dumps(esn)) if copied else esn
     arrays = [esn.W_out_, esn.coef_, esn.noise_covariance_, *esn.final_state_]
     arrays += [esn.model_.W_out, esn.model_.reservoir.W_in, esn.matrices("work").W_out]
     for array in arrays:

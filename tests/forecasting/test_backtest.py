@@ -168,6 +168,14 @@ def test_series_that_start_after_an_origin_are_omitted():
     }
 
 
+def test_series_without_an_origin_are_named():
+    frame = pd.DataFrame({"a": monthly(), "b": monthly(), "c": np.nan})
+    frame.loc[frame.index[-2:], "c"] = 1.0
+    with pytest.warns(UserWarning, match="'c'"):
+        tested = quick().backtest(frame, origins=2)
+    assert tested.ids == ["a", "b"]
+
+
 def test_panel_of_series_with_different_folds():
     lengths = (70, 40, 25)
     forecaster = quick(7).fit([monthly(rows, i) for i, rows in enumerate(lengths)])

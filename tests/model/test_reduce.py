@@ -375,3 +375,28 @@ def test_values_are_those_that_determined_the_order(monkeypatch):
     np.testing.assert_allclose(
         certificate.values[:20] / certificate.values[0], white[:20] / white[0], rtol=1e-6
     )
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_bounds_from_statistics_hold_for_hard_networks(seed):
+    """With a small ridge, weights of 1e5 multiply rounding errors of the reduced modes."""
+    rng = np.random.default_rng(seed)
+    u = rng.normal(size=(501, 1))
+    options = {"lr": 0.7, "sr": 0.99, "ridge": 10.0 ** rng.integers(-12, -9), "seed": seed}
+    esn = ee.LinearESN(60, **options).fit(u[:-1], u[1:])
+    for tol in (1e-7, 5e-7, 1e-4):
+        try:
+            small = esn.reduce(tol=tol)
+        except ValueError:  # the statistics do not have enough digits
+            continue
+        error = esn.predict(u[:-1]) - small.predict(u[:-1])
+        assert np.sqrt(np.mean(error**2)) <= tol * u[1:].std()
+
+
+def test_networks_that_cannot_be_reduced_get_no_contradicting_advice():
+    rng = np.random.default_rng(0)
+    level = 1000 + rng.normal(size=(62, 1))
+    options = {"spectrum": "matrix", "lr": 0.4, "sr": 0.5, "dtype": "float32", "ridge": 1e-10}
+    esn = ee.LinearESN(60, seed=0, **options).fit(level[:-1], level[1:])
+    with pytest.raises(ValueError, match=r"tol.*the error of \d+ modes"):
+        esn.reduce(tol=0.01, data=(level[:-1], level[1:]))

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from eigenecho.arrays import namespace, read_only, to_host
+from eigenecho.arrays import namespace, to_host
 from eigenecho.checks import check_known, check_lr
 from eigenecho.errors import IllConditionedWarning, bad_argument, counted, warn
 from eigenecho.estimators.validation import TARGETS, warn_if_single_rows, warn_if_unstable
@@ -107,7 +107,6 @@ class FittedNetwork:
             n_outputs_=self.model.D_out,
             solver_=self.solver,
             ridge_=self.ridge,
-            final_state_=State(*map(read_only, self.final_state)),
         )
 
     @cached_property

@@ -412,6 +412,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             if [w.shape for w in weights] != [(len(rows), 1) for rows in targets]:
                 raise bad_argument("sample_weight", sample_weight, "one weight for each row of y")
             sample_weight = np.concatenate([w[self.warmup :, 0] for w in weights])
+            if (sample_weight < 0).any():
+                raise bad_argument("sample_weight", Words("negative numbers"), "weights ≥ 0")
         return _r2(true, guess, sample_weight)
 
     @takes_tensors(on_device=True)
@@ -718,6 +720,11 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         model = self._checked.model
         offset = model.to_user(model.readout.offset)
         return float(offset[0]) if self._fitted.flat else read_only(offset)
+
+    @property
+    def final_state_(self) -> State:
+        """State at the end of the last training series."""
+        return State(*map(read_only, self._checked.final_state))
 
     @property
     def spectrum_(self) -> Spectrum:

@@ -14,6 +14,7 @@ import numpy as np
 from eigenecho import plots
 from eigenecho.data.clock import joined, texts
 from eigenecho.data.panel import Panel
+from eigenecho.data.parse_cells import listed
 from eigenecho.errors import counted, unknown_name, warn
 from eigenecho.forecasting.baselines import naive, naive_error, naive_season, rivals
 from eigenecho.forecasting.candidates import runner
@@ -307,6 +308,13 @@ def run_backtest(
     import_pandas("backtest")  # if it is missing, the error is raised before the first fit
     # The forecaster does not use this season, so it may depend on all rows up to the last origin.
     latest, _ = _up_to(panel, rows[-1])
+    short = [repr(h.name) for h, own in zip(panel.histories, rows.T, strict=True) if own.max() < 0]
+    if short:
+        warn(
+            "Series with too few rows for a forecast from any origin are left out: "
+            f"{listed(short, len(short))}.",
+            UserWarning,
+        )
     season = naive_season(latest, whole_periods(find_periods(latest, config.periods)))
     done: list[list[BacktestForecast]] = []
     untrained: list[FittedForecaster] = []

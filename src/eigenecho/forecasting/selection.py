@@ -113,7 +113,8 @@ class ForecastConfig:
         check_known(self.strategy, "strategy", STRATEGIES)
         check_known(self.sharing, "sharing", SHARING)
         if self.validation is not None:
-            check_count(self.validation, "validation", "a number of rows", self.horizon)
+            count = check_count(self.validation, "validation", "a number of rows", self.horizon)
+            object.__setattr__(self, "validation", count)
         if self.spectrum is not None and not isinstance(self.spectrum, Spectrum):
             raise bad_argument("spectrum", self.spectrum, "a Spectrum or None")
 

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import clone
 
 from eigenecho.arrays import call_on_device, find_device, is_off_host, namespace, to_host
-from eigenecho.checks import check_count, check_known
+from eigenecho.checks import check_count, check_flag, check_known
 from eigenecho.clients import on_client
 from eigenecho.errors import UnstableWarning, bad_argument, warn
 from eigenecho.estimators import LinearESN
@@ -118,6 +118,7 @@ def search(
         raise bad_argument("estimator", estimator, "a LinearESN")
     check_count(workers, "workers", "a number of processes", 1)
     check_known(score, "score", ("rmse", "loop"))
+    check_flag(refit, "refit")
     combinations = expand(grid)
     if seeds is not None and any("seed" in combination for combination in combinations):
         raise bad_argument("seeds", seeds, "None, because the grid contains seeds")

@@ -32,7 +32,7 @@ from eigenecho.spectra import Spectrum
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import AbstractProblem, Problem, TrainingState, check_rates, fill_missing
 from eigenecho.transition import Diagonal
-from eigenecho.types import Array, brief_repr
+from eigenecho.types import Array, brief_repr, rebuilt
 
 
 class Matrices(NamedTuple):
@@ -112,6 +112,8 @@ class LinearModel:
     certificate: Certificate | Reduction | None = None
     output_range: OutputRange | None = None
     device: str | None = field(default=None, metadata=NOT_STORED)
+
+    __reduce__ = rebuilt
 
     def __post_init__(self) -> None:
         flags = self.readout_bias, self.output_to_readout

@@ -155,8 +155,12 @@ def _smallest_order(
     if not measured:
         measure(most)
     best = min(measured, key=measured.__getitem__)
-    # The error is rounded up, so that it can be passed as tol.
-    expected = f"at least {1.05 * measured[best]:.1e}, the error of {counted(best, 'mode')}"
+    possible = 1.05 * measured[best]  # rounded up, so that it can be passed as tol
+    expected = f"at least {possible:.1e}, the error of {counted(best, 'mode')}"
+    if possible >= 1:
+        modes = counted(best, "mode")
+        expected = f"a network that can be reduced: the error of {modes} is {possible:.0%}"
+        remedy = "" if units is None else "Use more units."
     raise bad_argument("tol", tol, expected, remedy)
 
 

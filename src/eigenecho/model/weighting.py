@@ -199,7 +199,7 @@ def _weight_training_rows(model: LinearModel, evidence: GroupEvidence) -> Weight
 
     def details(reduced: TruncatedSystem) -> dict[str, Any]:
         """Return a bound on the RMS error of any output, relative to the size of its targets."""
-        promise = float(error_bound(balanced, reduced, lambda: [rows]).max())
+        promise = float(error_bound(space.system, reduced, lambda: [rows]).max())
         return {"promise": promise, "size": size}
 
     least, expected = balanced.left_out, TYPICAL_BOUND * balanced.cut_off

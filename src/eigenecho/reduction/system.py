@@ -84,11 +84,11 @@ class System:
         out[n + 1 :: 2] = a * rows[n + 1 :: 2] - b * rows[n::2]
         return out
 
-    def advanced(self, state: Array) -> Array:
-        """Return the product r Λ for a state r (N,) in the Q layout."""
+    def advanced(self, states: Array) -> Array:
+        """Return the product r Λ for states r (…, N) in the Q layout."""
         n = self.spectrum.real.size
-        ahead = separate(state, n) * self.modes
-        return interleave(ahead[:n].real, ahead[n:])
+        ahead = separate(states, n) * self.modes
+        return interleave(ahead[..., :n].real, ahead[..., n:])
 
     @property
     def steady(self) -> Array:

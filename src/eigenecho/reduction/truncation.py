@@ -1,13 +1,14 @@
 """Truncation of balanced systems to modes, error bounds, and the search for an order.
 
-Let s = r T be the new states, ŝ the states of the smaller system, and E = (I − T S) Λ T. Then
+Let r̂ be the states of the smaller system, with eigenvalues Λ̂ and B̂ = B P. For any map P of the
+states, and E = Λ P − P Λ̂,
 
-    r C − ŝ Ĉ = r (C − T S C) + (s − ŝ) Ĉ,   (s − ŝ)(t) = Σ_j r(t−1−j) E Λ_r^j
+    r C − r̂ Ĉ = r (C − P Ĉ) + (r P − r̂) Ĉ,   (r P − r̂)(t) = Σ_j r(t−1−j) E Λ̂^j
 
 Every term is a linear function of one state, and its norm over all rows follows from XᵀX. So the
 error is at most the sum of these norms,
 
-    ‖X C − Ŝ Ĉ‖ ≤ ‖X (C − T S C)‖ + Σ_j ‖X E Λ_r^j Ĉ‖
+    ‖X C − X̂ Ĉ‖ ≤ ‖X (C − P Ĉ)‖ + Σ_j ‖X E Λ̂^j Ĉ‖
 
 for any order of the rows. The bound is rigorous if X includes all states that precede its rows.
 States that are missing (from a warmup or from omitted rows) are assumed to be similar to the
@@ -72,14 +73,10 @@ def smaller(balanced: BalancedSystem, order: int) -> TruncatedSystem | None:
     return TruncatedSystem(System(spectrum, balanced.system.B @ states, weights), states)
 
 
-def error_bound(balanced: BalancedSystem, reduced: TruncatedSystem, rows: Rows) -> Array:
+def error_bound(system: System, reduced: TruncatedSystem, rows: Rows) -> Array:
     """Return an upper bound (E,) on the norm of the error over all rows, for each output."""
-    system, S = balanced.system, balanced.S[: reduced.system.units]
-    order = len(S)
-    left = system.C - balanced.T[:, :order] @ (S @ system.C)
-    ahead = system.advance(reduced.states)
-    # (I − T S) Λ T V is the part of a step that enters the truncated states.
-    leaks = ahead - balanced.T[:, :order] @ (S @ ahead)
+    left = system.C - reduced.states @ reduced.system.C
+    leaks = system.advance(reduced.states) - reduced.system.advanced(reduced.states)
     both = np.hstack([left, leaks])
     seen = np.concatenate([np.linalg.qr(piece @ both, mode="r") for piece in rows()])
     outputs = system.C.shape[1]

@@ -47,7 +47,8 @@ class DelayLine(Transition):
 
     def __post_init__(self) -> None:
         for name, what in (("taps", "taps"), ("spacing", "steps"), ("chains", "chains")):
-            check_count(getattr(self, name), name, f"a number of {what}", 1)
+            count = check_count(getattr(self, name), name, f"a number of {what}", 1)
+            object.__setattr__(self, name, count)
 
     @property
     def length(self) -> int:
