@@ -182,16 +182,10 @@ class Reservoir:
             return np.zeros(self.units, self.dtype)
         return namespace(drive).zeros((*drive.shape[:-2], self.units), self.dtype)
 
-    def scan(
-        self, drive: Array, state: Array, out: Array | None = None, *, fresh: bool = False
-    ) -> Array:
-        """Return the states under a drive, (…, T, N); ``state`` is updated in place.
-
-        ``fresh`` is True if the memory of ``out`` has not been used yet.
-        """
-        if out is None:
-            out, fresh = self._room(drive), True
-        kernels.scan(self.form, self.B, drive, state, out, fresh)
+    def scan(self, drive: Array, state: Array, out: Array | None = None) -> Array:
+        """Return the states under a drive, (…, T, N); ``state`` is updated in place."""
+        out = self._room(drive) if out is None else out
+        kernels.scan(self.form, self.B, drive, state, out)
         return out
 
     def states(self, drive: Array, state: Array, out: Array | None, progress: Progress) -> Array:
@@ -200,10 +194,9 @@ class Reservoir:
         For a delay line, these are the states at its taps.
         """
         taps = self.transition.seen if isinstance(self.transition, DelayLine) else None
-        fresh = out is None or taps is not None
-        states = self._room(drive) if out is None or fresh else out
+        states = self._room(drive) if out is None or taps is not None else out
         for piece, own in progress.cut(drive.shape):
-            self.scan(drive[piece], state[own], states[piece], fresh=fresh)
+            self.scan(drive[piece], state[own], states[piece])
         self.check_states(states)
         return states if taps is None else np.take(states, taps, axis=-1, out=out)
 

@@ -130,9 +130,9 @@ def is_stack(X: Any) -> bool:
 
 def as_stack(X: Any, name: str, D: int | None, dtype: DTypeLike, *, finite: bool = True) -> Array:
     """Return a stack as a contiguous array (series, T, D), after checking all series at once."""
+    check_not_empty(range(len(X)), name)
     if D is not None and X.shape[-1] != D:
         raise bad_argument(name, Words(f"shape {tuple(X.shape)}"), counted(D, "column"))
-    check_not_empty(range(len(X)), name)
     as_table(X[0], name, 0)
     xp = namespace(X)
     whole = xp.ascontiguousarray(X, dtype)

@@ -408,25 +408,6 @@ def pieces(monkeypatch):
     return counts
 
 
-@pytest.mark.parametrize("D", [1, 3])
-@each_dtype
-def test_results_do_not_depend_on_the_number_of_threads(monkeypatch, pieces, D, dtype):
-    N, T = 1101, 1003
-    assert T * N > scans.MIN_THREADED_STATES
-    p = Problem("diagonal", dtype, N, D, T)
-    results = []
-    for count, fresh in itertools.product((1, 2, 3, 4, 9), (False, True)):
-        monkeypatch.setenv("EIGENECHO_NUM_THREADS", str(count))
-        state, out = p.r0.copy(), np.full((T, N), np.nan, dtype)
-        kernels.scan(p.form, p.B, p.drive, state, out, fresh)
-        np.testing.assert_array_equal(state, out[-1])
-        results.append(out)
-    assert pieces == [2, 2, 3, 3, 4, 4, 4, 4]
-    for out in results[1:]:
-        assert out.tobytes() == results[0].tobytes()
-    p.close(results[0][:100], naive.states(p.W, p.B, p.drive[:100], r0=p.r0))
-
-
 @each_dtype
 @pytest.mark.parametrize(("D", "D_out"), [(1, 1), (1, 0), (1, 3), (2, 1)])
 def test_readouts_on_any_number_of_threads(monkeypatch, pieces, dtype, D, D_out):
@@ -461,28 +442,6 @@ def test_tiles_cover_every_mode_once(reals, pairs):
         assert tile.real.size + 2 * tile.re.size == stop - start
     assert sum(t.real.size for t in tiles) == reals
     assert sum(t.re.size for t in tiles) == sum(t.im.size for t in tiles) == pairs
-
-
-@given(
-    T=st.integers(1, 60),
-    N=st.integers(1, 90),
-    D=st.integers(0, 7),
-    count=st.integers(2, 4),
-    fresh=st.booleans(),
-)
-@settings(deadline=None, max_examples=60)
-def test_threads_for_any_shape(T, N, D, count, fresh):
-    p = Problem("diagonal", "float64", N, D, T)
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(scans, "MIN_THREADED_STATES", 1)
-        monkeypatch.setattr(scans, "MIN_THREAD_UNITS", 1)
-        results = []
-        for number in (1, count):
-            monkeypatch.setenv("EIGENECHO_NUM_THREADS", str(number))
-            state, out = p.r0.copy(), np.full((T, N), np.nan)
-            kernels.scan(p.form, p.B, p.drive, state, out, fresh)
-            results.append(out.tobytes() + state.tobytes())
-    assert results[0] == results[1]
 
 
 # NaN and Inf

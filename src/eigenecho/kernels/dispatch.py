@@ -36,12 +36,9 @@ def observe(features: FeatureForm | CustomForm | None, states: Array) -> Array:
 
 # The caller checks for overflow, because it knows the step and the cause.
 @np.errstate(over="ignore", invalid="ignore")
-def scan(form: Form, B: Array, drive: Array, state: Array, out: Array, fresh: bool = False) -> None:
-    """Write states r(1) … r(T) into ``out`` (T, N), which must be C-contiguous.
-
-    ``fresh`` is True if the memory of ``out`` has not been used yet. It affects only the speed.
-    """
-    backend(drive).scan(form, B, drive, state, out, fresh)
+def scan(form: Form, B: Array, drive: Array, state: Array, out: Array) -> None:
+    """Write states r(1) … r(T) into ``out`` (T, N), which must be C-contiguous."""
+    backend(drive).scan(form, B, drive, state, out)
 
 
 @np.errstate(over="ignore", invalid="ignore")

@@ -45,8 +45,8 @@ def step(form: Form, B: Array, drive: Array, state: Array) -> None:
     state[:] = advance(form, state) + drive @ B
 
 
-def scan(form: Form, B: Array, drive: Array, state: Array, out: Array, fresh: bool = False) -> None:
-    """Write states r(1) … r(T) into ``out`` (T, N); ``fresh`` affects only the speed."""
+def scan(form: Form, B: Array, drive: Array, state: Array, out: Array) -> None:
+    """Write states r(1) … r(T) into ``out`` (T, N)."""
     for t in range(len(drive)):
         step(form, B, drive[t], state)
         out[t] = state

@@ -98,8 +98,8 @@ def split(x, n, m):
 
 
 @compiled
-def run_steps(form, b, state, B, f, parts, several, first, drive, out):
-    """Write states, beginning with column ``first``.
+def run_steps(form, b, state, B, f, parts, several, drive, out):
+    """Write states.
 
     The last drive column has the weights ``b``. With ``several``, the sum of the other columns,
     with weights B, is written into f = (parts).
@@ -111,7 +111,7 @@ def run_steps(form, b, state, B, f, parts, several, first, drive, out):
                 x = drive[t, k]
                 for i in range(f.size):
                     f[i] = f[i] + x * B[k, i] if k else x * B[k, i]
-        x, row, pairs = drive[t, last], out[t, first:], out[t, first + real.size :]
+        x, row, pairs = drive[t, last], out[t], out[t, real.size :]
         for i in range(real.size):
             u = x * b[i]
             if several is not None:
@@ -157,7 +157,7 @@ def pass_pairs(re, im, c, d, x, p, q, rows):
 
 
 @compiled
-def scan_series(modes, n, B, several, drive, state, first, out):
+def scan_series(modes, n, B, several, drive, state, out):
     """Write states of several series, from drives (S, T, D) and first states (S, N)."""
     form, B, states = to_planar(modes, n), to_planar(B, n), to_planar(state, n)
     f, m = np.empty_like(form[0]), (modes.size - n) // 2
@@ -168,17 +168,17 @@ def scan_series(modes, n, B, several, drive, state, first, out):
         if several is None and n + 2 * m >= MIN_PASS_UNITS:
             for t in range(0, T - 3, 4):
                 x = drive[k, t, 0], drive[k, t + 1, 0], drive[k, t + 2, 0], drive[k, t + 3, 0]
-                pass_reals(form[0], b[0], x, r[0], four_rows(out[k], t, first))
-                rows = four_rows(out[k], t, first + n)
+                pass_reals(form[0], b[0], x, r[0], four_rows(out[k], t, 0))
+                rows = four_rows(out[k], t, n)
                 pass_pairs(form[1], form[2], b[1], b[2], x, r[1], r[2], rows)
                 start = t + 4
-        run_steps(form, b, r, flat, sums, parts, several, first, drive[k, start:], out[k, start:])
+        run_steps(form, b, r, flat, sums, parts, several, drive[k, start:], out[k, start:])
     write_back(states, n, state)
 
 
-def scan(form, B, drive, state, first, out):
-    """Write states into ``out`` (S, T, N), beginning with column ``first``."""
-    scan_series(*eigenvalues(form), B, len(B) > 1 or None, drive, state, first, out)
+def scan(form, B, drive, state, out):
+    """Write states into ``out`` (S, T, N)."""
+    scan_series(*eigenvalues(form), B, len(B) > 1 or None, drive, state, out)
 
 
 @compiled

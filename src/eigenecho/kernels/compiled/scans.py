@@ -30,18 +30,6 @@ They stay in cache between the scan and BLAS.
 MIN_THREADED_STATES = 1 << 20
 """Number of states (rows times units) below which starting threads costs more than it saves."""
 
-MIN_THREAD_UNITS = 256
-"""Smallest number of units per thread in memory that has already been used."""
-
-MAX_REPLAY_THREADS = 4
-"""Largest number of threads that write to fresh memory: each replays the rows before its own."""
-
-REPLAY_STATES = 1 << 14
-"""Number of states (rows times units) of the buffer for replayed rows, which stays in cache."""
-
-REPLAY_COST = 0.5
-"""Time of a replayed row, which stays in cache, relative to that of a stored one."""
-
 TILE_UNITS = 512
 """Units per tile of a readout, whose states, weights and eigenvalues fit into the L1 cache."""
 
@@ -55,12 +43,12 @@ def step(form: Form, B: Array, drive: Array, state: Array) -> None:
     steps.step(form, B, rows[0], state)
 
 
-def scan(form: Form, B: Array, drive: Array, state: Array, out: Array, fresh: bool = False) -> None:
+def scan(form: Form, B: Array, drive: Array, state: Array, out: Array) -> None:
     """Write states r(1) … r(T) into ``out`` (…, T, N), which must be C-contiguous."""
     B, drive = _ensure_column(B, drive)
     projected = drive.shape[-1] >= MIN_BLAS_COLUMNS
     if isinstance(form, DiagonalForm) and not projected:
-        _scan_diagonal(form, B, *_as_stacks(drive, state, out), fresh)
+        modes.scan(form, B, *_as_stacks(drive, state, out))
         return
     for a, r, states in zip(*_as_stacks(drive, state, out), strict=True):
         if projected:
@@ -160,65 +148,6 @@ def _scan_readout_by_chunks(
         piece = drive[start : start + rows]
         scan(form, B, piece, state, states[: len(piece)])
         np.matmul(states[: len(piece)], weights.T, out=out[start : start + rows])
-
-
-def _scan_diagonal(
-    form: DiagonalForm, B: Array, drive: Array, state: Array, out: Array, fresh: bool
-) -> None:
-    """Scan the modes of several series (S, T, D) on threads.
-
-    Several series are shared between threads. Of one series, each thread writes its own columns,
-    because modes are independent.
-    """
-    S, N = state.shape
-    limit = S if S > 1 else MAX_REPLAY_THREADS if fresh else N // MIN_THREAD_UNITS
-    parts = min(threads.thread_count(), limit)
-    if parts < 2 or out.size < MIN_THREADED_STATES:
-        modes.scan(form, B, drive, state, 0, out)
-    elif S > 1:
-
-        def scan_some(first: int, last: int) -> None:
-            modes.scan(form, B, drive[first:last], state[first:last], 0, out[first:last])
-
-        threads.run(scan_some, threads.even_split(S, parts))
-    elif fresh:
-        _scan_replaying(form, B, drive[0], state[0], out[0], parts)
-    else:
-
-        def scan_columns(start: int, stop: int) -> None:
-            columns = slice(start, stop)
-            part, own = _select_modes(form, start, stop), np.ascontiguousarray(state[:, columns])
-            modes.scan(part, np.ascontiguousarray(B[:, columns]), drive, own, start, out)
-            state[:, columns] = own
-
-        threads.run(scan_columns, list(itertools.pairwise(_cut_columns(form, parts))))
-
-
-def _scan_replaying(
-    form: DiagonalForm, B: Array, drive: Array, state: Array, out: Array, parts: int
-) -> None:
-    """Scan modes on threads; each writes its own rows, after replaying the earlier ones.
-
-    Fresh memory is mapped in pages, and threads that touch the same page at the same time wait for
-    each other, so they write to different pages. Earlier rows are replayed in a small buffer by the
-    same code, so that the result is the same to the last bit.
-    """
-
-    def task(start: int, stop: int) -> None:
-        r = state.copy()
-        rows = max(8, REPLAY_STATES // r.size)
-        buffer = np.empty((rows, r.size), r.dtype)
-        for first in range(0, start, rows):
-            piece = drive[first : min(first + rows, start)]
-            modes.scan(form, B, piece[None], r[None], 0, buffer[None, : len(piece)])
-        modes.scan(form, B, drive[None, start:stop], r[None], 0, out[None, start:stop])
-
-    # Later pieces are shorter, so that all threads take equally long, including the replay.
-    lengths = (1 - REPLAY_COST) ** np.arange(parts)
-    shares = np.concatenate([[0], np.cumsum(lengths)]) / lengths.sum()
-    edges = np.rint(len(drive) * shares).astype(int).tolist()
-    threads.run(task, list(itertools.pairwise(edges)))
-    state[:] = out[-1]
 
 
 def _scan_readout_by_tiles(

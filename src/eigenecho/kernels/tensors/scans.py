@@ -28,9 +28,7 @@ MAX_LAST_STATE_CHUNK = 1024
 """Largest number of steps of a chunk if only the last state is needed."""
 
 
-def scan(
-    form: Form, B: Any, drive: Tensor, state: Tensor, out: Tensor, fresh: bool = False
-) -> None:
+def scan(form: Form, B: Any, drive: Tensor, state: Tensor, out: Tensor) -> None:
     """Write states of series (…, T, D) into ``out`` (…, T, N); update ``state`` (…, N)."""
     if not isinstance(form, DiagonalForm):
         matrices.scan(_dense_matrix(form, drive), to_like(B, drive), drive, state, out)
