@@ -83,6 +83,19 @@ class Problem:
         np.testing.assert_allclose(actual, expected, rtol=0, atol=TOLERANCE[self.dtype] * size)
 
 
+def closed_loop(implementation, form, B, drive, feedback, readout, state, y, out):
+    """Run a closed loop. Compiled kernels for one exist only for modes, and others run by steps."""
+    if implementation is reference or isinstance(form, kernels.DiagonalForm):
+        implementation.run_closed_loop(form, B, drive, feedback, readout, state, y, out)
+        return
+    zero, infinite, before = np.zeros(y.size), np.full(y.size, np.inf), np.tile(y, (len(drive), 1))
+    loop = kernels.Feedback(drive.shape[1], zero, zero + 1, -infinite, infinite)
+    columns, B = np.concatenate([drive, before], axis=1), np.concatenate([B, feedback])
+    valid = implementation.run_readout(form, B, columns, readout, before, loop, state, out)
+    out[valid:] = np.nan
+    y[:] = out[-1] if len(out) else y
+
+
 def rows(implementation, D):
     """Return enough rows to cross a chunk border when wide drives are projected in chunks."""
     return (
@@ -144,7 +157,7 @@ def test_closed_loop(implementation, form, dtype, D, D_out):
     for N in UNITS:
         p = Problem(form, dtype, N, D, 40, D_out)
         state, y, out = p.r0.copy(), p.y0.copy(), np.full((p.T, D_out), 7, dtype)
-        implementation.run_closed_loop(p.form, p.B, p.drive, p.feedback, p.readout, state, y, out)
+        closed_loop(implementation, p.form, p.B, p.drive, p.feedback, p.readout, state, y, out)
         expected, (r, last) = naive.predict(
             p.W,
             p.B,
@@ -181,9 +194,7 @@ def test_compiled_equals_reference(form, N, D, T, seed):
         fused, read = p.r0.copy(), np.empty((T, 2))
         implementation.scan_readout(p.form, p.B, p.drive, p.weights, fused, read)
         looped, y, closed = p.r0.copy(), p.y0.copy(), np.empty((T, 2))
-        implementation.run_closed_loop(
-            p.form, p.B, p.drive, p.feedback, p.readout, looped, y, closed
-        )
+        closed_loop(implementation, p.form, p.B, p.drive, p.feedback, p.readout, looped, y, closed)
         ends.append((state, out, fused, read, looped, y, closed))
     for ours, theirs in zip(*ends, strict=True):
         p.close(ours, theirs)
@@ -200,8 +211,8 @@ def test_empty_drive_changes_nothing(implementation, form, D):
     state, y = p.r0.copy(), p.y0.copy()
     implementation.scan(p.form, p.B, p.drive, state, np.empty((0, 7)))
     implementation.scan_readout(p.form, p.B, p.drive, p.weights, state, np.empty((0, 3)))
-    implementation.run_closed_loop(
-        p.form, p.B, p.drive, p.feedback, p.readout, state, y, np.empty((0, 3))
+    closed_loop(
+        implementation, p.form, p.B, p.drive, p.feedback, p.readout, state, y, np.empty((0, 3))
     )
     np.testing.assert_array_equal(state, p.r0)
     np.testing.assert_array_equal(y, p.y0)
@@ -250,12 +261,10 @@ def test_closed_loop_in_pieces(form):
     p = Problem(form, "float64", 20, 2, 50)
     arguments = (p.form, p.B, p.drive, p.feedback, p.readout)
     state, y, whole = p.r0.copy(), p.y0.copy(), np.empty((50, 3))
-    compiled.run_closed_loop(*arguments, state, y, whole)
+    closed_loop(FAST, *arguments, state, y, whole)
     r, before, pieces = p.r0.copy(), p.y0.copy(), np.empty((50, 3))
     for a, b in [(0, 1), (1, 30), (30, 50)]:
-        compiled.run_closed_loop(
-            p.form, p.B, p.drive[a:b], p.feedback, p.readout, r, before, pieces[a:b]
-        )
+        closed_loop(FAST, p.form, p.B, p.drive[a:b], p.feedback, p.readout, r, before, pieces[a:b])
     np.testing.assert_allclose(pieces, whole, rtol=0, atol=1e-14)
     np.testing.assert_allclose(before, y, rtol=0, atol=1e-14)
 
@@ -278,8 +287,16 @@ def test_inputs_are_not_modified(implementation, form):
     y = p.y0.copy()
     implementation.scan(p.form, p.B, p.drive, p.r0.copy(), np.empty((10, 7)))
     implementation.scan_readout(p.form, p.B, p.drive, p.weights, p.r0.copy(), np.empty((10, 3)))
-    implementation.run_closed_loop(
-        p.form, p.B, p.drive, p.feedback, p.readout, p.r0.copy(), y, np.empty((10, 3))
+    closed_loop(
+        implementation,
+        p.form,
+        p.B,
+        p.drive,
+        p.feedback,
+        p.readout,
+        p.r0.copy(),
+        y,
+        np.empty((10, 3)),
     )
     after = (*p.form, p.B, p.drive, p.weights, *p.readout[:3])
     for a, b in zip(before, after, strict=True):
@@ -466,9 +483,7 @@ def test_nan_and_inf_propagate(implementation, form, D, bad):
     assert np.all(np.isfinite(read[:5]))
     assert not np.any(np.isfinite(read[5:]))
     closed, y = np.zeros((20, 3)), p.y0.copy()
-    implementation.run_closed_loop(
-        p.form, p.B, p.drive, p.feedback, p.readout, p.r0.copy(), y, closed
-    )
+    closed_loop(implementation, p.form, p.B, p.drive, p.feedback, p.readout, p.r0.copy(), y, closed)
     assert np.all(np.isfinite(closed[:5]))
     assert not np.any(np.isfinite(closed[5:]))
     assert not np.any(np.isfinite(y))

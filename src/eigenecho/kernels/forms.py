@@ -81,7 +81,7 @@ class Readout(NamedTuple):
     """Readout y(t) = offset + y(t−1) previous + z(t) weightsᵀ, with the features z of the states.
 
     ``offset`` (D_out,), ``previous`` (D_out, D_out), ``weights`` (D_out, M), one row per output.
-    Without ``features``, z = r. ``run_closed_loop`` does not support features.
+    Without ``features``, z = r. ``run_closed_loop`` is for modes without features.
     """
 
     offset: Array

@@ -136,7 +136,7 @@ def forecast_several(
     state: State | None,
     clip: bool = False,
 ) -> Any:
-    """Return forecasts of several series: the product of their states with the H-step map.
+    """Return forecasts of several series, for modes as the product of states with the H-step map.
 
     The last row of a context is both the next input and the last output, so the reservoir is in the
     first state of the loop after this row.
@@ -149,7 +149,7 @@ def forecast_several(
     check_clip(model, clip)
     D, reservoir = model.D_out, model.reservoir
     series, container = as_series(contexts, "context", D, reservoir.dtype)
-    if reservoir.features is not None:  # the map of the states is nonlinear
+    if reservoir.features is not None or not model.is_diagonal:
         runs = [forecast(model, horizon, rows, None, None, clip).outputs for rows in series]
         return container.restore(runs)
     together = to_common_device(container.together(series))

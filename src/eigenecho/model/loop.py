@@ -20,7 +20,6 @@ from eigenecho.rows import assemble
 from eigenecho.scaling import Scaling
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.problem import readout_head
-from eigenecho.transition import Transition
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
@@ -103,14 +102,15 @@ class ClosedLoop:
         out = np.empty((len(drive), y.size), r.dtype)
         closed_loop = kernels.backend(drive).run_closed_loop
         form, readout = self.reservoir.form, self.readout
+        is_plain = isinstance(form, kernels.DiagonalForm) and readout.features is None
         for rows in [slice(None)] if progress is None else progress.pieces(len(drive)):
-            if readout.features is None:
+            if is_plain:
                 closed_loop(form, self.B, drive[rows], self.F, readout, r, y, out[rows])
             else:
-                self._run_features(drive[rows], r, y, out[rows], bounds, clip)
+                self._run_steps(drive[rows], r, y, out[rows], bounds, clip)
         return out
 
-    def _run_features(
+    def _run_steps(
         self,
         drive: Array,
         r: Array,
@@ -157,8 +157,8 @@ class ClosedLoop:
     def maps(self, horizon: int) -> Iterator[tuple[Array, Array, Array]]:
         """Yield the maps O_h of y(h+1) = [1, z, r(1)] O_h for h < horizon, several at a time.
 
-        A loop with a constant drive k is affine in its initial state: with the first
-        state r(1) = r(0) W + y(0) F + k and z = offset + y(0) previous,
+        W must be diagonal. A loop with a constant drive k is affine in its initial state: with the
+        first state r(1) = r(0) W + y(0) F + k and z = offset + y(0) previous,
 
             y(h+1) = c_h + z P_h + r(1) g_h,   c_h+1 = c_h + offset P_h + k g_h
             P_h+1 = previous P_h + F g_h,      g_h+1 = W g_h + weightsᵀ P_h+1
@@ -169,7 +169,9 @@ class ClosedLoop:
         """
         D, N = self.F.shape
         offset, previous, w = (np.asarray(part, np.float64) for part in self.readout[:3])
-        form, F = _transposed(self.reservoir.transition), np.asarray(self.F, np.float64)
+        form, F = self.reservoir.transition.form(), np.asarray(self.F, np.float64)
+        assert isinstance(form, kernels.DiagonalForm)
+        form = form._replace(im=-form.im)  # Wᵀ
         turned = kernels.Readout(np.zeros(D), np.ascontiguousarray(previous.T), F)
         constant, none = self.B.sum(axis=0, dtype=np.float64), np.zeros((0, N))
         y, total = np.eye(D), np.zeros((D, 1))
@@ -198,11 +200,3 @@ class ClosedLoop:
         W, F, W_r = self.reservoir.transition.dense, self.F, self.readout.weights.T
         loop = np.block([[W, W @ W_r], [F, F @ W_r + self.readout.previous]])
         return float(np.abs(np.linalg.eigvals(loop)).max())
-
-
-def _transposed(transition: Transition) -> kernels.Form:
-    """Return Wᵀ as a kernel form."""
-    form = transition.form()
-    if isinstance(form, kernels.DiagonalForm):
-        return form._replace(im=-form.im)
-    return kernels.DenseForm(np.ascontiguousarray(transition.dense.T, np.float64))

@@ -130,54 +130,12 @@ def step(form, B, drive, state):
 
 
 @compiled
-def scan(form, B, drive, state, out, projected):
-    """Write states into ``out``.
-
-    If ``projected``, row t of the argument ``B`` already contains the product a(t) B, and the drive
-    is a column of ones.
-    """
-    prev = state
-    for t in range(drive.shape[0]):
-        advance(form, drive[t, 0], B[t if projected else 0], prev, out[t])
-        for d in range(1, drive.shape[1]):
-            add_scaled(drive[t, d], B[d], out[t])
+def scan(form, driven, state, out):
+    """Write states into ``out``, given the products a(t) B."""
+    prev, one = state, state.dtype.type(1)
+    for t in range(out.shape[0]):
+        advance(form, one, driven[t], prev, out[t])
         prev = out[t]
-    state[:] = prev
-
-
-@compiled
-def scan_readout(form, B, drive, weights, state, out):
-    """Write r(t) weightsᵀ into ``out``."""
-    row = np.empty_like(state)
-    prev = state.copy()
-    for t in range(drive.shape[0]):
-        advance(form, drive[t, 0], B[0], prev, row)
-        for d in range(1, drive.shape[1]):
-            add_scaled(drive[t, d], B[d], row)
-        for e in range(weights.shape[0]):
-            out[t, e] = dot(weights[e], row)
-        prev, row = row, prev
-    state[:] = prev
-
-
-@compiled
-def run_closed_loop(form, B, drive, feedback, readout, state, y, out):
-    """Run with outputs fed back, and write them into ``out``."""
-    row = np.empty_like(state)
-    prev = state.copy()
-    for t in range(drive.shape[0]):
-        advance(form, y[0], feedback[0], prev, row)
-        for e in range(1, feedback.shape[0]):
-            add_scaled(y[e], feedback[e], row)
-        for d in range(drive.shape[1]):
-            add_scaled(drive[t, d], B[d], row)
-        for e in range(y.size):
-            total = readout.offset[e] + dot(readout.weights[e], row)
-            for d in range(y.size):
-                total += y[d] * readout.previous[d, e]
-            out[t, e] = total
-        y[:] = out[t]
-        prev, row = row, prev
     state[:] = prev
 
 
