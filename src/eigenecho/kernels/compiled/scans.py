@@ -45,24 +45,32 @@ def step(form: Form, B: Array, drive: Array, state: Array) -> None:
 
 def scan(form: Form, B: Array, drive: Array, state: Array, out: Array) -> None:
     """Write states r(1) … r(T) into ``out`` (…, T, N), which must be C-contiguous."""
-    if isinstance(form, DiagonalForm) and drive.shape[-1] < MIN_BLAS_COLUMNS:
-        B, drive = _ensure_column(B, drive)
+    B, drive = _ensure_column(B, drive)
+    projected = drive.shape[-1] >= MIN_BLAS_COLUMNS
+    if isinstance(form, DiagonalForm) and not projected:
         modes.scan(form, B, *_as_stacks(drive, state, out))
         return
     for a, r, states in zip(*_as_stacks(drive, state, out), strict=True):
-        _scan_projected(form, B, a, r, states)
+        if projected:
+            _scan_projected(form, B, a, r, states)
+        else:
+            steps.scan(form, B, a, r, states, False)
 
 
 def scan_readout(
     form: Form, B: Array, drive: Array, weights: Array, state: Array, out: Array
 ) -> None:
     """Write r(t) weightsᵀ into ``out`` (…, T, D_out), without storing states."""
-    if isinstance(form, DiagonalForm) and max(drive.shape[-1], len(weights)) < MIN_BLAS_COLUMNS:
-        B, drive = _ensure_column(B, drive)
+    B, drive = _ensure_column(B, drive)
+    projected = max(drive.shape[-1], len(weights)) >= MIN_BLAS_COLUMNS
+    if isinstance(form, DiagonalForm) and not projected:
         _scan_readout_by_tiles(form, B, weights, *_as_stacks(drive, state, out))
         return
     for a, r, outputs in zip(*_as_stacks(drive, state, out), strict=True):
-        _scan_readout_by_chunks(form, B, a, weights, r, outputs)
+        if projected:
+            _scan_readout_by_chunks(form, B, a, weights, r, outputs)
+        else:
+            steps.scan_readout(form, B, a, weights, r, outputs)
 
 
 def run_closed_loop(form: DiagonalForm, *arguments: Any) -> None:
@@ -118,6 +126,7 @@ def _chunk_rows(units: int) -> int:
 
 def _scan_projected(form: Form, B: Array, drive: Array, state: Array, out: Array) -> None:
     """Scan a drive that BLAS projects to N columns, one chunk at a time."""
+    ones = np.ones((MAX_CHUNK_ROWS, 1), out.dtype)
     rows = _chunk_rows(state.size)
     for start in range(0, len(drive), rows):
         piece, states = drive[start : start + rows], out[start : start + rows]
@@ -125,7 +134,7 @@ def _scan_projected(form: Form, B: Array, drive: Array, state: Array, out: Array
             np.matmul(piece, B, out=states)
             modes.scan_projected(form, state, states)
         else:
-            steps.scan(form, piece @ B, state, states)
+            steps.scan(form, piece @ B, ones[: len(piece)], state, states, True)
 
 
 def _scan_readout_by_chunks(

@@ -130,12 +130,33 @@ def step(form, B, drive, state):
 
 
 @compiled
-def scan(form, driven, state, out):
-    """Write states into ``out``, given the products a(t) B."""
-    prev, one = state, state.dtype.type(1)
-    for t in range(out.shape[0]):
-        advance(form, one, driven[t], prev, out[t])
+def scan(form, B, drive, state, out, projected):
+    """Write states into ``out``.
+
+    If ``projected``, row t of the argument ``B`` already contains the product a(t) B, and the drive
+    is a column of ones.
+    """
+    prev = state
+    for t in range(drive.shape[0]):
+        advance(form, drive[t, 0], B[t if projected else 0], prev, out[t])
+        for d in range(1, drive.shape[1]):
+            add_scaled(drive[t, d], B[d], out[t])
         prev = out[t]
+    state[:] = prev
+
+
+@compiled
+def scan_readout(form, B, drive, weights, state, out):
+    """Write r(t) weightsᵀ into ``out``."""
+    row = np.empty_like(state)
+    prev = state.copy()
+    for t in range(drive.shape[0]):
+        advance(form, drive[t, 0], B[0], prev, row)
+        for d in range(1, drive.shape[1]):
+            add_scaled(drive[t, d], B[d], row)
+        for e in range(weights.shape[0]):
+            out[t, e] = dot(weights[e], row)
+        prev, row = row, prev
     state[:] = prev
 
 
