@@ -14,7 +14,7 @@ from eigenecho.model.loop import ClosedLoop, readout_rows
 from eigenecho.model.online import State, as_state
 from eigenecho.model.predict import check_finite, warn_if_growing
 from eigenecho.scaling import FAR, Scaling
-from eigenecho.series import as_rows, as_series, container_kind, shifted
+from eigenecho.series import as_rows, as_series, as_stack, container_kind, is_stack, shifted
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 
@@ -148,11 +148,15 @@ def forecast_several(
         raise bad_argument("context", Words("several series"), expected)
     check_clip(model, clip)
     D, reservoir = model.D_out, model.reservoir
-    series, container = as_series(contexts, "context", D, reservoir.dtype)
     if reservoir.features is not None or not model.is_diagonal:
+        series, container = as_series(contexts, "context", D, reservoir.dtype)
         runs = [forecast(model, horizon, rows, None, None, clip).outputs for rows in series]
         return container.restore(runs)
-    together = to_common_device(container.together(series))
+    kind = container_kind(contexts)
+    if is_stack(contexts):  # thousands of series are not split
+        together = [as_stack(contexts, "context", D, reservoir.dtype)]
+    else:
+        together = to_common_device(as_series(contexts, "context", D, reservoir.dtype)[0])
     if not all(rows.shape[-2] for rows in together):
         raise bad_argument("context", Words("0 rows"), "at least one row in each series")
     ends = []
@@ -172,7 +176,7 @@ def forecast_several(
     ]
     out = xp.concatenate(pieces, axis=1, dtype=reservoir.dtype)
     outputs = _checked_outputs(model, out, together)
-    return outputs if container.kind == "stack" else list(outputs)
+    return outputs if kind == "stack" else list(outputs)
 
 
 def _checked_outputs(model: LinearModel, out: Array, known: Sequence[Array]) -> Array:
