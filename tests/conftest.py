@@ -28,6 +28,20 @@ NUMERICS = {
 """Folders and modules whose results depend on floating-point kernels."""
 
 
+@pytest.fixture
+def prefer_sums(monkeypatch):
+    """Return a function that decides if sums over time are used wherever they apply, or nowhere."""
+    from eigenecho.training import sums
+
+    def prefer(wanted):
+        def costs(problem):
+            return (0.0, 0.0) if wanted and sums.applies(problem) else 2 * (float("inf"),)
+
+        monkeypatch.setattr(sums, "relative_costs", costs)
+
+    return prefer
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
     """Disable garbage collection while imports create many permanent objects, to save seconds."""

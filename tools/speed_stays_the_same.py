@@ -92,6 +92,7 @@ def common_jobs() -> Iterator[Job]:
     yield Job("fit, N = 300, qr", fit(300, 10_000, solver="qr"))
     yield Job("fit, N = 1000, T = 10 000", fit(1000, 10_000))
     yield Job("fit, N = 1000, T = 100 000", fit(1000, 100_000))
+    yield Job("fit, N = 2000, T = 50 000", fit(2000, 50_000, penalize_bias=False))
     yield Job("fit, float32", fit(200, 5000, dtype="float32"))
     yield Job("predict, T = 100 000", lambda: esn.predict(u))
     yield Job("predict, T = 1000", lambda: esn.predict(u[:1000]))

@@ -269,9 +269,9 @@ def noise(steps=1500, columns=1, seed=0):
 
 
 @pytest.fixture(params=["states", "lags"])
-def route(request, monkeypatch):
+def route(request, prefer_sums):
     """Compute scores with states, or from lagged correlations if possible."""
-    monkeypatch.setattr(costs, "QR_COLUMN_NS", -np.inf if request.param == "states" else np.inf)
+    prefer_sums(request.param != "states")
     return request.param
 
 
@@ -396,10 +396,12 @@ def test_standardised_outputs_of_any_size_are_scored(size):
 @pytest.mark.parametrize("options", [{}, {"fit_bias": False}, {"penalize_bias": False}], ids=str)
 @pytest.mark.parametrize("offset", [0.0, 1e2, 1e4, 1e6, 1e8])
 @pytest.mark.parametrize("way", ["states", "lags", "normal equations"])
-def test_scores_equal_fits_for_outputs_far_from_zero(offset, way, options, monkeypatch):
+def test_scores_equal_fits_for_outputs_far_from_zero(
+    offset, way, options, monkeypatch, prefer_sums
+):
     u, y = noise()
     y = offset + np.concatenate([y, 0.5 * np.roll(u, 4, axis=0) + y**2], axis=1)
-    monkeypatch.setattr(costs, "QR_COLUMN_NS", np.inf if way == "lags" else -np.inf)
+    prefer_sums(way == "lags")
     if way == "normal equations":
         monkeypatch.setattr(costs, "MAX_QR_FLOPS", 0.0)
     honest, answers = candidates.errors_from_lags, []

@@ -197,11 +197,11 @@ def test_missing_option_does_not_change_results_without_gaps(solver, ridge):
 # Solvers ---------------------------------------------------------------------------------------
 
 
-def test_sums_over_time_are_not_used_where_rows_are_missing(monkeypatch):
+def test_sums_over_time_are_not_used_where_rows_are_missing(monkeypatch, prefer_sums):
     def larger(**options):
         return network(sr=0.5, **options).set_params(units=40)
 
-    monkeypatch.setattr(costs, "QR_COLUMN_NS", np.inf)
+    prefer_sums(True)
     assert larger().fit(X, WHOLE).solver_ == "normal"
     for y in MASKS.values():
         assert larger().fit(X, y).solver_ == "qr"

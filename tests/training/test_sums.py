@@ -199,9 +199,9 @@ def test_reservoirs_without_sums_over_time_use_states(params):
 
 @pytest.mark.parametrize("params", [{"basis": "neuron"}, {}, {"ridge": [1e-6, 1e-3]}])
 @pytest.mark.parametrize("solver", ["auto", "normal"])
-def test_reported_solver_can_be_requested(solver, params, monkeypatch):
+def test_reported_solver_can_be_requested(solver, params, monkeypatch, prefer_sums):
     """A reported solver can be requested, even if ``auto`` refines the equations of a large W."""
-    monkeypatch.setattr(costs, "QR_COLUMN_NS", np.inf)
+    prefer_sums(True)
     monkeypatch.setattr(costs, "MAX_QR_FLOPS", 0.0)
     rng = np.random.default_rng(0)
     u = rng.normal(size=(500, 1))
@@ -287,7 +287,7 @@ def test_corrections_solve_the_normal_equations_of_every_candidate(free, from_ro
 
 
 @pytest.mark.parametrize("options", [{}, {"feedback": True}, {"standardize": True}])
-def test_search_scores_are_equal_with_and_without_states(options, monkeypatch):
+def test_search_scores_are_equal_with_and_without_states(options, monkeypatch, prefer_sums):
     rng = np.random.default_rng(1)
     series = [rng.uniform(-1, 1, (T, 1)) for T in (1500, 900)]
     targets = [np.roll(u, 3, axis=0) + 0.05 * rng.normal(size=u.shape) for u in series]
@@ -306,25 +306,25 @@ def test_search_scores_are_equal_with_and_without_states(options, monkeypatch):
         return answered[-1]
 
     monkeypatch.setattr(candidates, "errors_from_lags", recorded)
-    monkeypatch.setattr(costs, "QR_COLUMN_NS", -np.inf)
+    prefer_sums(False)
     with_states = ee.search(esn, grid, series, targets, refit=False, seeds=[0, 1])
     assert all(a is None for a in answered)
     answered.clear()
-    monkeypatch.setattr(costs, "QR_COLUMN_NS", np.inf)
+    prefer_sums(True)
     without = ee.search(esn, grid, series, targets, refit=False, seeds=[0, 1])
     assert answered
     assert all(a is not None for a in answered)
     np.testing.assert_allclose(without.errors, with_states.errors, rtol=1e-7)
 
 
-def test_search_falls_back_to_states_when_sums_are_inaccurate(monkeypatch):
+def test_search_falls_back_to_states_when_sums_are_inaccurate(prefer_sums):
     """Noise-free sines are predicted to more digits than normal equations hold."""
     u = ee.tasks.mso(5, 1501)
-    monkeypatch.setattr(costs, "QR_COLUMN_NS", np.inf)
+    prefer_sums(True)
     esn = ee.LinearESN(60, warmup=100, seed=0)
     grid = {"ridge": [1e-20, 1e-14], "sr": [0.9]}
     actual = ee.search(esn, grid, u[:-1], u[1:], refit=False)
-    monkeypatch.setattr(costs, "QR_COLUMN_NS", -np.inf)
+    prefer_sums(False)
     expected = ee.search(esn, grid, u[:-1], u[1:], refit=False)
     np.testing.assert_array_equal(actual.errors, expected.errors)
 
@@ -365,8 +365,8 @@ def test_residuals_after_the_last_step_equal_recomputed_residuals(size):
         np.testing.assert_array_equal(actual.scatter, expected.scatter)
 
 
-def test_search_scores_are_correct_for_ridges_below_rounding(monkeypatch):
-    monkeypatch.setattr(costs, "QR_COLUMN_NS", np.inf)
+def test_search_scores_are_correct_for_ridges_below_rounding(prefer_sums):
+    prefer_sums(True)
     u = np.random.default_rng(0).uniform(-1, 1, (6000, 1))
     k = np.arange(100)
     y = lfilter(0.8**k * np.cos(k), [1.0], u, axis=0)
@@ -374,7 +374,7 @@ def test_search_scores_are_correct_for_ridges_below_rounding(monkeypatch):
     grid = {"ridge": [1e-12, 1e-9, 1e-6, 1e-3]}
     actual = ee.search(esn, grid, u, y, refit=False)
     each = [ee.search(esn, {"ridge": [r]}, u, y, refit=False).errors for r in grid["ridge"]]
-    monkeypatch.setattr(costs, "QR_COLUMN_NS", -np.inf)
+    prefer_sums(False)
     expected = ee.search(esn, grid, u, y, refit=False).errors
     np.testing.assert_allclose(actual.errors, expected, rtol=1e-4)
     np.testing.assert_allclose(np.concatenate(each), expected, rtol=1e-4)
@@ -398,15 +398,27 @@ def test_units_of_the_targets_do_not_matter(scale):
     np.testing.assert_allclose(other.W_out_ / scale, one.W_out_, rtol=1e-9)
 
 
-def test_search_refines_until_scores_equal_those_of_the_states(monkeypatch):
+def test_search_refines_until_scores_equal_those_of_the_states(prefer_sums):
     """The second refinement round reduces the error that remains after the first."""
     u = np.random.default_rng(0).uniform(-1, 1, (8000, 1))
     k = np.arange(200)
     y = lfilter(0.8**k * np.cos(k), [1.0], u, axis=0)
     esn = ee.LinearESN(300, warmup=100, seed=0, sr=0.8, input_scaling=10.0)
     scores = []
-    for cost in (np.inf, -np.inf):
-        monkeypatch.setattr(costs, "QR_COLUMN_NS", cost)
+    for wanted in (True, False):
+        prefer_sums(wanted)
         scores.append(ee.search(esn, {"ridge": [1e-5]}, u, y, refit=False).best_error)
     assert scores[0] != scores[1]  # the scores are computed in different ways
     assert scores[0] == pytest.approx(scores[1], rel=3e-5)
+
+
+def test_normal_equations_are_tried_where_qr_would_take_far_longer():
+    """They converge although 1/cond is 1e-17, so that a fit takes a twentieth of the time."""
+    rng = np.random.default_rng(0)
+    u = rng.uniform(-1, 1, (200_000, 1))
+    y = np.roll(u, 10) + 0.1 * rng.normal(size=u.shape)
+    esn = ee.LinearESN(300, ridge=2e-8, warmup=100, seed=0).fit(u, y)
+    assert esn.solver_ == "normal"
+    exact = ee.LinearESN(300, ridge=2e-8, warmup=100, seed=0, solver="qr").fit(u, y)
+    fresh = rng.uniform(-1, 1, (2000, 1))
+    np.testing.assert_allclose(esn.predict(fresh), exact.predict(fresh), atol=1e-6 * y.std())

@@ -13,9 +13,6 @@ from eigenecho.readout.factorised import EPS
 from eigenecho.readout.penalty import Penalty
 from eigenecho.types import Array
 
-REFINABLE = 2e-17
-"""Smallest 1/cond from which refinement usually converges, if there is a ridge."""
-
 
 @dataclass(frozen=True, eq=False)
 class NormalEquations:
@@ -71,11 +68,6 @@ class NormalEquations:
         """True if solutions are accurate without refinement."""
         # Because of rounding errors in XᵀX, collinear states can seem slightly independent.
         return self.rcond >= EPS * (1 if self.ridge else 10 * len(self.scale))
-
-    @property
-    def is_refinable(self) -> bool:
-        """True if refinement may lead to accurate solutions."""
-        return self.rcond >= REFINABLE if self.ridge else self.is_regular
 
     def solve(self, rhs: Array) -> Array:
         """Return (XᵀX + ridge M)⁻¹ rhs for rhs (N', D_out)."""

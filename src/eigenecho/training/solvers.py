@@ -21,8 +21,14 @@ from eigenecho.training.problem import AbstractProblem
 from eigenecho.training.refine import RefinedWeights, refine
 from eigenecho.training.selection import best_ridge, lowest, select_ridge, training_fold
 from eigenecho.training.settings import Settings
-from eigenecho.training.sums import applies, sums_pay
+from eigenecho.training.sums import applies, relative_costs, sums_pay
 from eigenecho.types import Array
+
+REFINABLE = 2e-17
+"""Smallest 1/cond of equilibrated normal equations from which refinement usually converges."""
+
+CHEAP = 0.1
+"""Cost of a refinement, relative to QR, up to which it is tried for any condition number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,9 +121,11 @@ def normal(problem: AbstractProblem, settings: Settings, fold: Fold) -> TrainedR
         ridges, log_density = (selected.ridge,), selected.log_density
     M = penalty.gram(total.XtX) if any(ridges) and penalty.basis is not None else None
 
+    least = REFINABLE if relative_costs(problem)[1] > CHEAP else 0.0
+
     def refined(block: Block, ridge: float) -> RefinedWeights | None:
         system = NormalEquations.of(total.XtX, penalty, ridge, M)
-        if system is None or not system.is_refinable:
+        if system is None or not (system.rcond >= least if ridge else system.is_regular):
             return None
         return refine(problem.with_weights(block, system.solve(total.XtY)), system)
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from eigenecho.training.problem import AbstractProblem, Problem
 
 MAX_PROBE = 0.3
-"""Largest cost of one attempt with sums over time, relative to QR, for which it is made."""
+"""Largest cost of sums over time and their factorisation, relative to QR, for which it is tried."""
 
 ROUNDS = 3
 """Usual number of rounds of refinement."""
@@ -111,14 +111,23 @@ def sums_pay(problem: AbstractProblem) -> bool:
     They are tried if one attempt is cheap compared with QR, which follows if it fails, and if the
     usual rounds of refinement do not cost more than QR.
     """
+    probe, refined = relative_costs(problem)
+    return probe <= MAX_PROBE and refined <= 1
+
+
+def relative_costs(problem: AbstractProblem) -> tuple[float, float]:
+    """Return the costs of normal equations from sums over time, without and with refinement.
+
+    They are relative to the cost of QR, and infinite if sums over time do not apply.
+    """
     if not applies(problem):
-        return False
+        return np.inf, np.inf
     steps, size = sum(problem.lengths), problem.size
     orthogonal = steps * size * (costs.QR_COLUMN_NS + costs.QR_PAIR_NS * size)
     orthogonal += costs.TRIANGLE_NS * size**3
     sums = costs.SUMS_NS + min(_costs(problem))
     probe = sums + size**2 * (costs.PAIR_SUM_NS + costs.CHOLESKY_NS * size)
-    return probe <= MAX_PROBE * orthogonal and probe + 2 * ROUNDS * sums <= orthogonal
+    return probe / orthogonal, (probe + 2 * ROUNDS * sums) / orthogonal
 
 
 def _costs(problem: AbstractProblem) -> tuple[float, float]:
