@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from eigenecho import checks, kernels
+from eigenecho import checks, kernels, threads
 from eigenecho.arrays import namespace, read_only, to_host
 from eigenecho.basis import Basis, drawn_basis, eigendecomposition, interleave
 from eigenecho.errors import IllConditionedWarning, Words, bad_argument, overflowed, warn
@@ -33,6 +34,13 @@ from eigenecho.types import Array, Seed, brief_repr, rebuilt
 
 SOON = 1000
 """Largest number of units for which an error message states the spectral radius of a matrix."""
+
+MIN_REPLAYED_UNITS, MIN_NEW_STATES, MAX_REPLAYS = 256, 1 << 20, 4
+"""Limits for scans on threads: the smallest number of units, the smallest number of states, and the
+largest number of threads."""
+
+REPLAY_SHARE = 0.6
+"""Number of rows of a thread, relative to that of the thread before, which has fewer to replay."""
 
 SOURCES = "a name, a Spectrum, eigenvalues, a square matrix, a callable or a delay line"
 """Accepted types of ``spectrum``, for messages."""
@@ -194,11 +202,38 @@ class Reservoir:
         For a delay line, these are the states at its taps.
         """
         taps = self.transition.seen if isinstance(self.transition, DelayLine) else None
-        states = self._room(drive) if out is None or taps is not None else out
+        scan: Callable[[Array, Array, Array], object] = self.scan
+        if out is None or taps is not None:
+            states = self._room(drive)
+            scan = self._scan_on_threads if self._can_replay(drive) else scan
+        else:
+            states = out
         for piece, own in progress.cut(drive.shape):
-            self.scan(drive[piece], state[own], states[piece])
+            scan(drive[piece], state[own], states[piece])
         self.check_states(states)
         return states if taps is None else np.take(states, taps, axis=-1, out=out)
+
+    def _can_replay(self, drive: Array) -> bool:
+        is_single = namespace(drive).is_host and drive.ndim == 2
+        is_large = self.units >= MIN_REPLAYED_UNITS and len(drive) * self.units >= MIN_NEW_STATES
+        return is_single and is_large and isinstance(self.transition, Diagonal)
+
+    def _scan_on_threads(self, drive: Array, state: Array, out: Array) -> None:
+        """Write states into new memory, whose first use takes longer than computing the states.
+
+        Each thread first runs through the rows before its own, without storing states.
+        """
+        count = min(threads.thread_count(), MAX_REPLAYS)
+
+        def task(start: int, stop: int) -> None:
+            r = self.last_state(drive[:start], state.copy())
+            self.scan(drive[start:stop], r, out[start:stop])
+
+        # Later parts are shorter, so that all threads take equally long.
+        lengths = REPLAY_SHARE ** np.arange(count)
+        edges = np.rint(len(drive) * np.cumsum([0, *lengths]) / lengths.sum()).astype(int)
+        threads.run(task, list(itertools.pairwise(edges.tolist())))
+        state[:] = out[-1]
 
     def _room(self, drive: Array) -> Array:
         return namespace(drive).empty((*drive.shape[:-1], self.units), self.dtype)

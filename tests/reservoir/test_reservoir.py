@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+import eigenecho as ee
 import naive
 from eigenecho import kernels, spectra
 from eigenecho.basis import eigendecomposition
@@ -569,3 +570,14 @@ def test_subset_of_modes_steps_as_in_the_full_reservoir():
     assert few.spectrum == spectrum.only(modes) == Spectrum([-0.2], [0.1 + 0.7j])
     whole, some = (r.scan(drive, r.zero_state()) for r in (reservoir, few))
     np.testing.assert_array_equal(some, whole[:, columns])
+
+
+def test_states_do_not_depend_on_the_number_of_threads(monkeypatch):
+    u = np.random.default_rng(0).normal(size=(3001, 1))
+    reservoir = ee.DiagonalReservoir(400, seed=0).fit(u)
+    results = []
+    for count in ("1", "2", "3", "9"):
+        monkeypatch.setenv("EIGENECHO_NUM_THREADS", count)
+        results.append(reservoir.transform(u))
+        results.append(reservoir.transform(u, out=np.empty((3001, 400))))
+    assert all(np.array_equal(results[0], other) for other in results)
