@@ -121,11 +121,15 @@ def normal(problem: AbstractProblem, settings: Settings, fold: Fold) -> TrainedR
         ridges, log_density = (selected.ridge,), selected.log_density
     M = penalty.gram(total.XtX) if any(ridges) and penalty.basis is not None else None
 
-    least = REFINABLE if relative_costs(problem)[1] > CHEAP else 0.0
+    is_cheap = relative_costs(problem)[1] <= CHEAP
 
     def refined(block: Block, ridge: float) -> RefinedWeights | None:
         system = NormalEquations.of(total.XtX, penalty, ridge, M)
-        if system is None or not (system.rcond >= least if ridge else system.is_regular):
+        if system is None:
+            return None
+        # For many units, estimating the condition takes as long as a refinement.
+        hopeful = is_cheap or system.rcond >= REFINABLE if ridge else system.is_regular
+        if not hopeful:
             return None
         return refine(problem.with_weights(block, system.solve(total.XtY)), system)
 
