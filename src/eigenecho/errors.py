@@ -74,7 +74,7 @@ class ClusterError(RuntimeError):
 
     See Also
     --------
-    eigenecho.search : Raises this error with ``client=``, as does ``eigenecho.dask.fit``.
+    eigenecho.Forecaster : ``fit(client=)`` raises this error, as does ``eigenecho.dask.fit``.
 
     Examples
     --------

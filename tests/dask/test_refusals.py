@@ -160,8 +160,6 @@ def test_invalid_clients(cluster):
         pass
     refused("client is closed", *data, client=client)
     with pytest.raises(ValueError, match="client is closed"):
-        ee.search(esn(), {"sr": [0.5, 0.9]}, X, Y, client=client)
-    with pytest.raises(ValueError, match="client is closed"):
         ee.Forecaster(3).fit(Y[:, 0], client=client)
 
 

@@ -174,15 +174,12 @@ def test_data_in_the_memory_of_workers(client):
 GRID = {"sr": [0.5, 0.9], "lr": [0.5, 1.0], "ridge": [1e-6, 1e-2], "input_scaling": [0.1, 1.0]}
 
 
-def test_searches(cluster, client):
+def test_searches(cluster):
     expected = ee.search(esn(), GRID, X, Y, seeds=[0, 1, 2])
-    actual = ee.search(esn(), GRID, X, Y, seeds=[0, 1, 2], client=client)
+    with Client(cluster), parallel_config("dask"):
+        actual = ee.search(esn(), GRID, X, Y, seeds=[0, 1, 2])
     np.testing.assert_array_equal(actual.errors, expected.errors)
     assert actual.best_params == expected.best_params
-    assert not leftovers(cluster)
-    with Client(cluster), parallel_config("dask"):
-        by_joblib = ee.search(esn(), GRID, X, Y, seeds=[0, 1, 2])
-    np.testing.assert_array_equal(by_joblib.errors, expected.errors)
 
 
 def test_panel_of_hundreds_of_series(cluster, client):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from joblib import cpu_count
@@ -48,10 +47,6 @@ def reproduce(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="First delete the stored results of these experiments.")
     ] = False,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(help="Address of a Dask scheduler. Its workers replace local processes."),
-    ] = None,
     listed: Annotated[bool, typer.Option("--list", help="List all experiments.")] = False,
 ) -> None:
     """Reproduce the tables and figures of the paper, and check each claim.
@@ -72,8 +67,8 @@ def reproduce(
         for experiment in experiments if fresh else ():
             store.forget(experiment)
         totals = {e.name: len(e.cells()) for e in experiments}
-        with progress(console, totals) as bars, connect(scheduler) as client:
-            runner.run(experiments, store, workers or cpu_count(), bars, client)
+        with progress(console, totals) as bars:
+            runner.run(experiments, store, workers or cpu_count(), bars)
         with console.status("writing the report"):
             # The report includes experiments that earlier runs with these settings finished.
             parts = report.collect(runner.find_experiments((), quick, seeds), store)
@@ -90,18 +85,6 @@ def reproduce(
     console.print(summary_table(parts), claim_table(parts))
     duration = format_duration(perf_counter() - start)
     say(console, f"\nFinished in {duration}. Report:\n  {path}")
-
-
-def connect(scheduler: str | None) -> AbstractContextManager[Any]:
-    """Return a client of the scheduler at an address, or an empty context for None."""
-    if scheduler is None:
-        return nullcontext()
-    try:
-        from distributed import Client
-
-        return Client(scheduler, timeout=10, set_as_default=False)
-    except (ImportError, OSError, ValueError) as error:
-        raise CellError(f"Cannot connect to the scheduler at {scheduler}: {error}.") from None
 
 
 def experiment_table() -> Table:

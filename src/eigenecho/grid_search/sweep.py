@@ -13,7 +13,6 @@ from sklearn.base import clone
 
 from eigenecho.arrays import call_on_device, find_device, is_off_host, namespace, to_host
 from eigenecho.checks import check_count, check_flag, check_known
-from eigenecho.clients import on_client
 from eigenecho.errors import UnstableWarning, bad_argument, warn
 from eigenecho.estimators import LinearESN
 from eigenecho.estimators.validation import check_target, target_kind, training_series
@@ -44,7 +43,6 @@ def search(
     score: str = "rmse",
     refit: bool = True,
     workers: int = 1,
-    client: Any = None,
     progress: Report | None = None,
 ) -> SearchResult:
     """Score every combination of a grid on validation blocks, and fit the best combination.
@@ -90,8 +88,6 @@ def search(
         Number of processes, which does not affect the results. Inside a context such as
         ``joblib.parallel_config("dask")``, the workers of this backend are used. Tensors on a
         device are scored in this process.
-    client : distributed.Client, optional
-        Dask cluster that is used instead of processes. The data are sent once.
     progress : callable (done, total), optional
         Function that is called when a batch of reservoirs is finished.
 
@@ -127,14 +123,14 @@ def search(
         check_known(name, "grid", sorted(base))
     seeds = _seeds(seeds, base.pop("seed"))
     device = find_device({"X": X, "y": y})
-    apart = is_off_host(device) and client is None
+    apart = is_off_host(device)
     data = (X, y) if apart else to_host((X, y))
 
     def compute() -> Array:
         plan = _plan(base, combinations, data, validation, test)
         if score == "loop":
             check_target(target_kind(*plan[0][1]), "score='loop'")
-        batches = partial(_run_batches, plan, score, 1 if apart else workers, client)
+        batches = partial(_run_batches, plan, score, 1 if apart else workers)
         return _score_plan(plan, seeds, len(combinations), batches, progress)
 
     errors = call_on_device(device, compute) if apart else compute()
@@ -258,15 +254,12 @@ def _warn_if_useless(scores: Array) -> None:
 
 
 def _run_batches(
-    plan: list[Planned], score: str, workers: int, client: Any, batches: list[Batch]
+    plan: list[Planned], score: str, workers: int, batches: list[Batch]
 ) -> Iterator[list[Array]]:
     """Yield the results of all batches, in order."""
     from joblib import Parallel, delayed, parallel_config
     from joblib.parallel import get_active_backend
 
-    if client is not None:
-        yield from on_client(client, "search")(partial(_score_batch, plan, score), batches)
-        return
     backend, _ = get_active_backend()
     is_chosen = type(backend).__module__ != "joblib._parallel_backends"  # by the user
     with nullcontext() if is_chosen else parallel_config("loky", inner_max_num_threads=1):

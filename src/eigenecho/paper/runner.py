@@ -17,8 +17,6 @@ from typing import Any
 
 import eigenecho
 from eigenecho.checks import check_known
-from eigenecho.clients import on_client
-from eigenecho.errors import ClusterError
 from eigenecho.paper.cell_store import CellStore, StoredCell
 from eigenecho.paper.experiment import Experiment, Key
 from eigenecho.paper.memory_capacity import MCConnectivity, MCDelay
@@ -72,15 +70,13 @@ def run(
     store: CellStore,
     workers: int,
     progress: Callable[[str, int, int], None],
-    client: Any = None,
 ) -> None:
     """Compute and store all missing cells.
 
     Every cell runs in a worker process with one BLAS thread, even if there is only one worker, so
     that results do not depend on the number of workers. Experiments that measure time run at the
-    end, one cell at a time. If there is a client, other experiments run on its Dask cluster.
-    ``progress`` is called with the name of an experiment, the number of finished cells, and the
-    total number of cells.
+    end, one cell at a time. ``progress`` is called with the name of an experiment, the number of
+    finished cells, and the total number of cells.
     """
 
     def report(experiment: Experiment) -> None:
@@ -92,11 +88,7 @@ def run(
         for experiment in chosen:
             report(experiment)
         tasks = [(experiment, key) for experiment in chosen for key in store.missing(experiment)]
-        if client is None or exclusive:
-            finished = _run_in_processes(tasks, 1 if exclusive else workers)
-        else:
-            finished = _run_on_cluster(tasks, client)
-        with closing(finished):
+        with closing(_run_in_processes(tasks, 1 if exclusive else workers)) as finished:
             for (experiment, key), result in finished:
                 store.add(experiment, key, result)
                 report(experiment)
@@ -164,15 +156,6 @@ def _work(connection: Any) -> None:
             except CellError as error:
                 answer = error
             connection.send(answer)
-
-
-def _run_on_cluster(tasks: Sequence[Task], client: Any) -> Generator[FinishedTask]:
-    """Yield finished tasks in order; closing the generator cancels the remaining tasks."""
-    try:
-        results = on_client(client, "runs")(_compute_cell, tasks)
-        yield from zip(tasks, results, strict=True)
-    except ClusterError as error:
-        raise CellError(str(error)) from error
 
 
 @one_blas_thread()
