@@ -298,29 +298,13 @@ def test_lorenz_equals_a_fixed_step_loop():
     np.testing.assert_allclose(tasks.lorenz(101, washout=0), expected, atol=1e-7)
 
 
-@pytest.mark.parametrize("flow", [tasks.lorenz, tasks.lorenz96, tasks.rossler])
-def test_flows_equal_an_adaptive_integrator(flow):
-    right_sides = {
-        "lorenz": lambda x: (
-            10 * (x[1] - x[0]),
-            x[0] * (28 - x[2]) - x[1],
-            x[0] * x[1] - 8 / 3 * x[2],
-        ),
-        "rossler": lambda x: (-x[1] - x[2], x[0] + 0.2 * x[1], 0.2 + x[2] * (x[0] - 5.7)),
-        "lorenz96": lambda x: (np.roll(x, -1) - np.roll(x, 2)) * np.roll(x, 1) - x + 8,
-    }
-    right_side = right_sides[flow.__name__]
-    options = {"columns": 5} if flow is tasks.lorenz96 else {}
-    rows = flow(21, dt=0.1, washout=0, seed=1, **options)
-    solution = solve_ivp(
-        lambda _, x: right_side(x),
-        (0, 2),
-        rows[0],
-        "DOP853",
-        0.1 * np.arange(21),
-        rtol=1e-13,
-        atol=1e-13,
-    )
+def test_lorenz_equals_an_adaptive_integrator():
+    def right_side(_, x):
+        return 10 * (x[1] - x[0]), x[0] * (28 - x[2]) - x[1], x[0] * x[1] - 8 / 3 * x[2]
+
+    rows = tasks.lorenz(21, dt=0.1, washout=0, seed=1)
+    times, options = 0.1 * np.arange(21), {"rtol": 1e-13, "atol": 1e-13}
+    solution = solve_ivp(right_side, (0, 2), rows[0], "DOP853", times, **options)
     np.testing.assert_allclose(rows, solution.y.T, atol=1e-8)
 
 
@@ -332,8 +316,6 @@ def test_lorenz_is_exact_for_many_lyapunov_times():
     # Rows far apart take several steps.
     rare = tasks.lorenz(9, dt=2.0, washout=0)
     np.testing.assert_allclose(rare, coarse[::100], atol=1e-6)
-    loose = tasks.lorenz(9, dt=2.0, washout=0, tolerance=1e-6)
-    assert abs(loose - rare).max() > 1e-6
 
 
 def test_lorenz_fixed_points():
@@ -360,8 +342,6 @@ DRAWS = {
     "narma": lambda seed: tasks.narma(10, 40, seed=seed)[1],
     "mackey_glass": lambda seed: tasks.mackey_glass(40, washout=0, seed=seed),
     "lorenz": lambda seed: tasks.lorenz(40, washout=0, seed=seed),
-    "lorenz96": lambda seed: tasks.lorenz96(40, columns=5, washout=0, seed=seed),
-    "rossler": lambda seed: tasks.rossler(40, washout=0, seed=seed),
     "memory_capacity": lambda seed: (
         tasks.memory_capacity(DelayLine(3), steps=60, warmup=5, seed=seed).capacity
     ),
@@ -418,11 +398,6 @@ def test_same_seed_gives_the_same_series(draw):
         ("sigma", lambda: tasks.lorenz(10, sigma=-1.0)),
         ("rho", lambda: tasks.lorenz(10, rho="a")),
         ("(sigma, rho, beta)", lambda: tasks.lorenz(10, rho=1e300)),
-        ("columns", lambda: tasks.lorenz96(10, columns=3)),
-        ("x0", lambda: tasks.lorenz96(10, columns=5, x0=[1.0] * 4)),
-        ("forcing", lambda: tasks.lorenz96(10, forcing=math.nan)),
-        ("a", lambda: tasks.rossler(10, a="1")),
-        ("(a, b, c)", lambda: tasks.rossler(1000, a=50.0)),
     ],
 )
 def test_error_names_the_invalid_argument(argument, call):

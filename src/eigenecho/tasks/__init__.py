@@ -5,12 +5,12 @@ delayed_recall               recall of white noise from earlier rows
 memory_capacity              memory capacity of a model, measured by delayed recall
 narma                        a nonlinear autoregressive system driven by noise
 mackey_glass                 a chaotic delay differential equation
-lorenz, lorenz96, rossler    chaotic systems of ordinary differential equations
+lorenz                       a chaotic system of ordinary differential equations
 
 Series are arrays (steps, D). Seeds of random series are ints or NumPy Generators.
 """
 
-from eigenecho.tasks.flows import lorenz, lorenz96, rossler
+from eigenecho.tasks.flows import lorenz
 from eigenecho.tasks.mackey_glass import mackey_glass
 from eigenecho.tasks.memory import MemoryCapacity, delayed_recall, memory_capacity
 from eigenecho.tasks.mso import MSO_FREQUENCIES, MSOSplit, mso, mso_split
@@ -22,11 +22,9 @@ __all__ = [
     "MemoryCapacity",
     "delayed_recall",
     "lorenz",
-    "lorenz96",
     "mackey_glass",
     "memory_capacity",
     "mso",
     "mso_split",
     "narma",
-    "rossler",
 ]
