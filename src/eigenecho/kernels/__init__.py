@@ -6,13 +6,10 @@ that describe W. ``compiled`` has the same functions for NumPy arrays, and ``ten
 convolution by their costs (``costs``).
 
 - Loops over modes are plain and planar (see ``compiled.modes``), so the compiler vectorises them.
-  For a single drive column and many units, eight steps of a mode are computed before the next one,
+  For a single drive column and many units, four steps of a mode are computed before the next one,
   so that states stay in registers.
-- Each thread writes at least 256 columns. In newly allocated memory, threads would wait for the
-  same pages, so each thread writes its own rows instead, after replaying the earlier steps in
-  cache.
-- Readouts are computed for tiles of at most 512 units, whose results are added in order. The tiles
-  are the same for any number of threads.
+- Readouts are computed for tiles of at most 512 units on threads, and their results are added in
+  order. The tiles are the same for any number of threads. Several series share a call.
 - Inf times any number is Inf or NaN, so the last row of a scan shows whether any row overflowed.
   Sparse products skip zeros, so every row is checked.
 - Results do not depend on how a series is split: a state or a sum results from the same
