@@ -74,3 +74,11 @@ def test_irreducible_models_give_a_one_line_error(saved, tmp_path):
     assert result.exit_code == 2
     assert "DiagonalReservoir" in result.output
     assert run(tmp_path / "nothing.safetensors").exit_code == 2
+
+
+def test_networks_in_single_precision_are_reduced_in_python(tmp_path):
+    esn = ee.LinearESN(40, warmup=50, dtype="float32", seed=0).fit(U[:-1], U[1:])
+    esn.save(tmp_path / "single.safetensors")
+    result = run(tmp_path / "single.safetensors")
+    assert result.exit_code == 2
+    assert "float32" in result.output

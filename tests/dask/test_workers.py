@@ -18,8 +18,6 @@ from clusters import deaths, leftovers, local, within
 from data import cut, esn, recall, same
 from eigenecho.dask import fit, predict
 from eigenecho.errors import ClusterError
-from eigenecho.paper import runner
-from eigenecho.paper.cell_store import CellStore
 
 X, Y = recall(6000)
 SERIES = [slice(0, 2500), slice(2500, 2700), slice(2700, 6000)]
@@ -194,30 +192,3 @@ def test_panel_of_hundreds_of_series(cluster, client):
     ahead = client.compute(lazy).result().sort_values(["unique_id", "ds"])
     np.testing.assert_array_equal(ahead["forecast"], expected["forecast"])
     assert list(ahead["unique_id"]) == list(expected["unique_id"])
-
-
-def test_experiments(cluster, client, tmp_path):
-    """Cells of the paper's experiments run on a cluster, and an invalid address is reported."""
-    from typer.testing import CliRunner
-
-    from eigenecho.cli.app import app
-    from fake_experiment import Fake
-
-    fake = Fake(**Fake.quick)
-    for name, its in (("here", None), ("there", client)):
-        runner.run([fake], CellStore(tmp_path / name), 1, lambda *_: None, its)
-    assert cells(tmp_path / "there", fake) == cells(tmp_path / "here", fake)
-    words = ["reproduce", "mso", "--quick", "--out", str(tmp_path / "x")]
-    done = CliRunner().invoke(app, [*words, "--scheduler", "tcp://127.0.0.1:1"])
-    assert done.exit_code == 1
-    assert "Cannot connect to the scheduler" in done.output
-
-
-def cells(path, experiment):
-    """Return the stored numbers of each cell."""
-    result = CellStore(path).load(experiment)
-    assert len(result) == 4
-    return {
-        key: {name: array.tobytes() for name, array in stored.cell.items()}
-        for key, stored in result.items()
-    }

@@ -538,3 +538,11 @@ def test_series_without_any_number_are_left_out(tmp_path):
     series = loaded(tmp_path, data, id="shop")
     assert list(series.times) == ["b"]
     assert series.notes == ["series without values are left out: 'a'"]
+
+
+def test_columns_without_any_number_are_left_out(tmp_path):
+    data = long_frame()
+    data = data[data["shop"] == "a"].drop(columns="shop").assign(empty=np.nan)
+    series = loaded(tmp_path, data, target="sales,empty")
+    assert series.targets == ("sales",)
+    assert series.notes == ["series without values are left out: 'empty'"]

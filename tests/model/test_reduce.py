@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import eigenecho as ee
-from eigenecho.errors import IllConditionedWarning, StorageError
+from eigenecho.errors import IllConditionedWarning, StorageError, UnstableWarning
 from eigenecho.model.certificate import Reduction
 from eigenecho.model.forecast import closed_loop_radius
 from eigenecho.model.weighting import Weighting
@@ -400,3 +400,11 @@ def test_networks_that_cannot_be_reduced_get_no_contradicting_advice():
     esn = ee.LinearESN(60, seed=0, **options).fit(level[:-1], level[1:])
     with pytest.raises(ValueError, match=r"tol.*the error of \d+ modes"):
         esn.reduce(tol=0.01, data=(level[:-1], level[1:]))
+
+
+def test_reduced_networks_whose_forecasts_grow_are_reported():
+    x = ee.tasks.mackey_glass(2001)
+    esn = ee.LinearESN(200, ridge=1e-8, warmup=100, seed=0).fit(x[:-1], x[1:])
+    with pytest.warns(UnstableWarning, match="closed loop"):
+        small = esn.reduce(tol=1e-2, data=(x[:-1], x[1:]))
+    assert small.closed_loop_radius_ > 1 > esn.closed_loop_radius_

@@ -53,6 +53,11 @@ def reduce(
         loaded = load_network(source)
         # Only an estimator has training statistics.
         model: Any = getattr(loaded, "model_", loaded) if white else loaded
+        if getattr(model, "model_", model).reservoir.dtype == "float32":
+            raise ValueError(
+                f"{source} contains a float32 network, whose reduction needs rows. Use Python: "
+                "eigenecho.load(path).reduce(tol=..., data=(X, y)), or fit with dtype='float64'."
+            )
         reduced = model.reduce(units, 1e-6 if tol is units is None else tol)
         reduced.save(target)
         if plot is not None:

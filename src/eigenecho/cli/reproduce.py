@@ -83,6 +83,8 @@ def reproduce(
         stored = f"Finished runs are stored in {folder / STORE}"
         raise fail(f"Interrupted. {stored}. To continue, run:\n  {command}", 130) from None
     console.print(summary_table(parts), claim_table(parts))
+    if quick:
+        say(console, "This is a quick run with fewer seeds, so the verdicts are not reliable.")
     duration = format_duration(perf_counter() - start)
     say(console, f"\nFinished in {duration}. Report:\n  {path}")
 

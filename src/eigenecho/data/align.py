@@ -414,7 +414,8 @@ def _check_observed(values: Array, name: str, label: Any) -> None:
     """Raise an error if a series has no observations, or a tiny but positive range."""
     of = in_series(label)
     if np.isnan(values).all():
-        raise bad_argument(name, Words(f"only missing values{of}"), "at least one observation")
+        got, remedy = Words(f"only missing values{of}"), "Remove the series."
+        raise bad_argument(name, got, "at least one observation", remedy)
     spread = float(np.nanmax(values) - np.nanmin(values))
     if 0 < spread < SMALLEST:
         got = Words(f"a range of {spread:.3g}{of}")

@@ -116,6 +116,11 @@ def read_table(
         problem = f"{twice[0]!r} is listed twice" if twice else "--id requires a single --target"
         raise ValueError(f"Invalid columns: {problem}.")
     values = {name: read_numbers(frame, name, file) for name in (*targets, *known, *observed)}
+    empty = [name for name in targets if values[name].isna().all()]
+    if 0 < len(empty) < len(targets):
+        notes.append(f"series without values are left out: {listed(map(repr, empty), len(empty))}")
+        targets = tuple(name for name in targets if name not in empty)
+        values = {name: column for name, column in values.items() if name not in empty}
     keys = pandas.DataFrame({"id": _read_ids(frame, id)})
     keys["time"] = keys.groupby("id").cumcount() + 1
     if time:

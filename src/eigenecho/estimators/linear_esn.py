@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigenecho import storage
 from eigenecho.arrays import read_only, resolve_device, takes_tensors, to_host
 from eigenecho.checks import check_count, check_coverage, check_flag, check_known
-from eigenecho.errors import Words, bad_argument, place, warn
+from eigenecho.errors import UnstableWarning, Words, bad_argument, place, warn
 from eigenecho.estimators import validation
 from eigenecho.estimators.fitted import FittedNetwork, fit_network, largest_targets
 from eigenecho.model import Forecast, Learner, LinearModel, Matrices, State, Stream
@@ -645,6 +645,13 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             if hasattr(self, name):
                 setattr(esn, name, getattr(self, name))
         fitted.attach_to(esn)
+        before, after = esn.certificate_.radius_before, esn.certificate_.radius_after
+        if fitted.target == "next" and (before or 0.0) <= 1 < (after or 0.0):
+            warn(
+                "Forecasts of the reduced network grow without limit: its closed loop has radius "
+                f"{after:.4g}. Use a smaller tol or more units.",
+                UnstableWarning,
+            )
         if self.warmup and esn.certificate_.weighting == "statistics":
             warn(
                 f"The errors do not include the effect of the warmup of {self.warmup} rows, which "

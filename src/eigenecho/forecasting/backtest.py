@@ -311,7 +311,7 @@ def run_backtest(
     short = [repr(h.name) for h, own in zip(panel.histories, rows.T, strict=True) if own.max() < 0]
     if short:
         warn(
-            "Series with too few rows for a forecast from any origin are left out: "
+            "Series with too few rows for a forecast from any origin are left out of the backtest: "
             f"{listed(short, len(short))}.",
             UserWarning,
         )

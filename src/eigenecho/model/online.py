@@ -72,6 +72,7 @@ def initial_states(model: LinearModel, states: Any, count: int, kind: str) -> li
     states = [states] if kind == "single" else states
     if not isinstance(states, Sequence) or len(states) != count:
         got = Words(counted(len(states), "state")) if isinstance(states, Sequence) else states
+        got = Words("a single state") if isinstance(states, State) else got
         raise bad_argument("initial_state", got, "one state per series")
     return [as_state(model, state) for state in states]
 

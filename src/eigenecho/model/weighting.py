@@ -157,6 +157,8 @@ def _weight_rows(model: LinearModel, data: Any) -> Weighting:
     # Measured errors are hardly ever below half the projection error of the rows.
     least, expected = 0.5 * balanced.left_out, TYPICAL_ERROR * balanced.cut_off
     remedy = "Pass more rows, or use a larger tol."
+    if dtype == np.float32:
+        remedy = "Use a larger tol, or fit the network with dtype='float64'."
     return Weighting("rows", space, balanced, least, expected, details, remedy)
 
 
