@@ -41,12 +41,9 @@ class NormalEquations:
             if not np.all(diagonal > 0):
                 return None
             scale = np.sqrt(diagonal)
-            A = XtX.copy() if M is None else ridge * M
-            if M is not None:
-                A += XtX
-            np.fill_diagonal(A, diagonal)
+            A = (XtX if M is None else XtX + ridge * M) / scale
             A /= scale[:, None]
-            A /= scale
+            np.fill_diagonal(A, diagonal / scale / scale)
             norm = lapack.dlange("1", A.T)
             # The matrix is symmetric, so LAPACK reads its transpose without a copy.
             factor, info = lapack.dpotrf(A.T, lower=1, overwrite_a=True)
