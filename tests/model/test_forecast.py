@@ -620,3 +620,14 @@ def test_labels_of_known_columns_are_checked():
     said = r"feature names.*inputs has \['price', 'day'\], but fit had \['day', 'price'\]"
     with pytest.raises(ValueError, match=said):
         esn.forecast(10, inputs=rows[["price", "day"]])
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_one_series_with_other_targets_is_reported(order):
+    right, wrong = WAVES[1:], np.random.default_rng(0).normal(size=WAVES[1:].shape)
+    inputs, targets = [WAVES[:-1], WAVES[:-1]], [right, wrong][::order]
+    esn = LinearESN(20, ridge=1e-3, seed=0).fit(inputs, targets)
+    with pytest.warns(UserWarning, match="not the first columns of X"):
+        esn.forecast(5)
+    with pytest.warns(UserWarning, match="ridge='loop'"):
+        LinearESN(20, ridge="loop", seed=0).fit(inputs, targets)

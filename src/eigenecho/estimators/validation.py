@@ -45,6 +45,9 @@ TARGETS = ("next", "same", "other")
 ROWS = 4096
 """Maximum number of rows that are compared to determine the kind of the targets."""
 
+JUDGED, LONG = 40, 100
+"""Number of series whose targets are also judged alone, and the smallest number of their rows."""
+
 NEAR = 0.8
 """Maximum median difference between targets and next rows, relative to the steps of the series.
 
@@ -324,9 +327,20 @@ def target_kind(inputs: Sequence[Array], outputs: Sequence[Array]) -> str | None
 
         "next": y(t) = u(t+1),   "same": y(t) = u(t),   "other": neither
 
-    Medians are compared, so "next" tolerates noise, and jumps in a few rows. The result is None if
-    there are fewer input columns than outputs, or only a single row.
+    Medians are compared, so "next" tolerates noise, and jumps in a few rows. Of several series, the
+    first long ones are also compared alone. The result is None if there are fewer input columns
+    than outputs, or only a single row.
     """
+    kind = _pooled_kind(inputs, outputs)
+    first = list(zip(inputs, outputs, strict=True))[:JUDGED] if len(inputs) > 1 else []
+    for u, y in first:
+        if len(u) >= LONG:
+            kind = merge_kinds(kind, _pooled_kind([u], [y]))
+    return kind
+
+
+def _pooled_kind(inputs: Sequence[Array], outputs: Sequence[Array]) -> str | None:
+    """Return the kind of the targets over the first rows of all series together."""
     D = outputs[0].shape[1]
     if inputs[0].shape[1] < D:
         return None
