@@ -17,6 +17,7 @@ from eigenecho.basis import Basis, drawn_basis, eigendecomposition, interleave
 from eigenecho.errors import IllConditionedWarning, Words, bad_argument, overflowed, warn
 from eigenecho.features import CustomMap, FeatureMap, Features, resolve
 from eigenecho.kernels import CustomForm, FeatureForm, Form
+from eigenecho.kernels.compiled.scans import MIN_BLAS_COLUMNS
 from eigenecho.progress import Progress
 from eigenecho.spectra import LAWS, Spectrum, from_matrix, law, random_matrix
 from eigenecho.spectra.spectrum import draw_law
@@ -214,9 +215,11 @@ class Reservoir:
         return states if taps is None else np.take(states, taps, axis=-1, out=out)
 
     def _can_replay(self, drive: Array) -> bool:
-        is_single = namespace(drive).is_host and drive.ndim == 2
+        """Return True if one series is scanned faster on threads, with the same bits."""
+        if not namespace(drive).is_host or drive.ndim > 2 or drive.shape[1] >= MIN_BLAS_COLUMNS:
+            return False
         is_large = self.units >= MIN_REPLAYED_UNITS and len(drive) * self.units >= MIN_NEW_STATES
-        return is_single and is_large and isinstance(self.transition, Diagonal)
+        return is_large and isinstance(self.transition, Diagonal)
 
     def _scan_on_threads(self, drive: Array, state: Array, out: Array) -> None:
         """Write states into new memory, whose first use takes longer than computing the states.

@@ -204,6 +204,19 @@ def test_many_forecasts_are_one_product_of_tensors(device):
     assert_close(one, esn.forecast(50, context=contexts[2]))
 
 
+@pytest.mark.parametrize(
+    "options", [{"spectrum": "matrix", "basis": "neuron"}, {"features": "quadratic", "units": 5}]
+)
+def test_several_contexts_of_loops_that_run_on_the_host(device, options):
+    X = ee.tasks.mso(2, steps=301)
+    esn = ee.LinearESN(**{"units": 20, "ridge": 1e-2, "seed": 0} | options).fit(X[:-1], X[1:])
+    stack = np.stack([X[i : i + 100] for i in range(3)])
+    expected = esn.forecast(9, context=stack, clip="features" in options)
+    actual = esn.forecast(9, context=torch.tensor(stack, device=device), clip="features" in options)
+    assert actual.device == torch.empty(0, device=device).device
+    np.testing.assert_array_equal(actual.cpu().numpy(), expected)
+
+
 def test_forecasts_of_a_stack_do_not_split_it(device, monkeypatch):
     """Splitting a stack of 10 000 series takes longer than their forecasts."""
     X = ee.tasks.mso(2, steps=301)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from eigenecho.arrays import namespace, to_common_device, to_like
+from eigenecho.arrays import namespace, to_common_device, to_host, to_like
 from eigenecho.checks import check_count, check_flag, check_memory
 from eigenecho.errors import UnstableWarning, Words, bad_argument, counted, warn
 from eigenecho.model.loop import ClosedLoop, readout_rows
@@ -149,7 +149,7 @@ def forecast_several(
     check_clip(model, clip)
     D, reservoir = model.D_out, model.reservoir
     if reservoir.features is not None or not model.is_diagonal:
-        series, container = as_series(contexts, "context", D, reservoir.dtype)
+        series, container = as_series(to_host(contexts), "context", D, reservoir.dtype)
         runs = [forecast(model, horizon, rows, None, None, clip).outputs for rows in series]
         return container.restore(runs)
     kind = container_kind(contexts)

@@ -62,7 +62,7 @@ def train(problem: AbstractProblem, settings: Settings) -> TrainedReadout:
     groups = tuple(result.evidence.groups[0] for result in trained)
     evidence = Evidence(groups, columns, np.empty(0))
     left = problem.in_double.with_weights(problem.everything(settings.warmup), evidence.weights)
-    solver = min(result.solver for result in trained)
+    solver = "normal" if any(result.solver == "normal" for result in trained) else "qr"
     return TrainedReadout(replace(evidence, scatter=to_host(left.scatter)), solver, trained[-1].end)
 
 
@@ -120,16 +120,11 @@ def normal(problem: AbstractProblem, settings: Settings, fold: Fold) -> TrainedR
             return "the ridge is not larger than the rounding errors of normal equations"
         ridges, log_density = (selected.ridge,), selected.log_density
     M = penalty.gram(total.XtX) if any(ridges) and penalty.basis is not None else None
-
     is_cheap = relative_costs(problem)[1] <= CHEAP
 
     def refined(block: Block, ridge: float) -> RefinedWeights | None:
         system = NormalEquations.of(total.XtX, penalty, ridge, M)
-        if system is None:
-            return None
-        # For many units, estimating the condition takes as long as a refinement.
-        hopeful = is_cheap or system.rcond >= REFINABLE if ridge else system.is_regular
-        if not hopeful:
+        if system is None or not _may_converge(system, is_cheap):
             return None
         return refine(problem.with_weights(block, system.solve(total.XtY)), system)
 
@@ -154,6 +149,14 @@ def normal(problem: AbstractProblem, settings: Settings, fold: Fold) -> TrainedR
     weights, scatter = np.ascontiguousarray(to_host(solution.w)), to_host(solution.scatter)
     evidence = Evidence.of_one(GroupEvidence(total, penalty, ridge, weights, scatter))
     return TrainedReadout(evidence, "normal", to_host(ends[-1]), log_density)
+
+
+def _may_converge(system: NormalEquations, is_cheap: bool) -> bool:
+    """Return True if a refinement is worth a try; a cheap one is, whatever the condition."""
+    if system.ridge == 0:
+        return system.is_regular
+    # For many units, estimating the condition takes as long as a refinement.
+    return is_cheap or system.rcond >= REFINABLE
 
 
 def _sums(problem: AbstractProblem, block: Block) -> PassResult:

@@ -275,13 +275,8 @@ def run_outputs(  # noqa: C901 (numba removes branches on None)
 @compiled
 def write_outputs(modes, n, paired, B, W, several, drive, offset, previous, y, state, out):
     """Write the outputs of several series, from drives (S, T, D) and first states (S, N)."""
-    form, B, W, states = (
-        to_planar(modes, n)[0],
-        to_planar(B, n),
-        to_planar(W, n),
-        to_planar(state, n),
-    )
-    f = np.empty_like(form)
+    form, states = to_planar(modes, n)[0], to_planar(state, n)
+    B, W, f = to_planar(B, n), to_planar(W, n), np.empty_like(form)
     weights, sums, f = (W[:, 0].copy(), W[:, -1].copy()), f.reshape(-1), (f[0], f[-1])
     form, b, w = (form[0], form[-1]), (B[-1, 0], B[-1, -1]), (W[0, 0], W[0, -1])
     flat = B.reshape(len(B), -1)
