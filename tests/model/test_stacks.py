@@ -93,3 +93,11 @@ def test_other_arrays_of_three_dimensions_are_read_series_by_series():
         esn.predict(X[:, :0])
     with pytest.raises(ValueError, match="X"):
         esn.predict(X[..., :1])
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_one_state_for_several_series_is_refused(count):
+    """A pair (r, y) is not the states of two series."""
+    esn = fit()
+    with pytest.raises(ValueError, match=r"initial_state.*a single state.*one state per series"):
+        esn.predict(X[:count], initial_state=esn.final_state_)

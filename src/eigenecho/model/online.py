@@ -70,9 +70,10 @@ def initial_states(model: LinearModel, states: Any, count: int, kind: str) -> li
     if states is None:
         return [None] * count
     states = [states] if kind == "single" else states
-    if not isinstance(states, Sequence) or len(states) != count:
+    is_one = isinstance(states, State)
+    if is_one or not isinstance(states, Sequence) or len(states) != count:
         got = Words(counted(len(states), "state")) if isinstance(states, Sequence) else states
-        got = Words("a single state") if isinstance(states, State) else got
+        got = Words("a single state") if is_one else got
         raise bad_argument("initial_state", got, "one state per series")
     return [as_state(model, state) for state in states]
 
