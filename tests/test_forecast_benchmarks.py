@@ -5,7 +5,9 @@ Nothing is timed, and none of the compared packages is needed.
 
 from __future__ import annotations
 
+import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +17,8 @@ pytest.importorskip("rich")
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 
+import accuracy
 import eigenecho as ee
-import exogenous
 import intervals
 import long_horizon
 import panel
@@ -466,7 +468,7 @@ def test_rolling_errors_use_every_origin_and_no_later_row():
     assert mse == pytest.approx(np.mean(expected))
 
 
-# Panels and exogenous columns.
+# Panels and accuracy.
 
 
 def test_panel_has_the_documented_content():
@@ -480,29 +482,57 @@ def test_panel_has_the_documented_content():
     assert panel.relative_error(known, truth, truth + (repeated - truth) / 2) == pytest.approx(0.5)
 
 
-class KnowsTheEffect:
-    """Forecaster that predicts only the exact effect of promotions."""
-
-    def __init__(self, horizon, seed):
-        self.horizon = horizon
-
-    def fit(self, y, X=None):
-        assert X is None or len(X) == len(y)
-        self.mean = y.mean()
-        return self
-
-    def rolling(self, y, origins, X=None):
-        ahead = [range(row + 1, row + 1 + self.horizon) for row in origins]
-        return np.full(np.shape(ahead), self.mean) if X is None else 10 * X[ahead, 0]
+def write_folder(folder, series=30):
+    waves = {f"s{i}": wave(40, i).tolist() for i in range(series)}
+    entries = {k: {"kind": "Q", "y": y, "seasons": [4], "horizon": 4} for k, y in waves.items()}
+    (folder / "some.json").write_text(json.dumps(entries))
+    halves = {"train": [y[:-6] for y in waves.values()], "test": [y[-6:] for y in waves.values()]}
+    (folder / "sets.json").write_text(json.dumps({"YEARLY": halves}))
+    rows = [f"2020/1/{day + 1},{day},{-day}" for day in range(31)]
+    (folder / "table.csv").write_text("\n".join(["date,a,b", *rows]))
 
 
-def test_known_promotions_leave_only_the_noise(monkeypatch):
-    monkeypatch.setattr(ee, "Forecaster", KnowsTheEffect, raising=False)
-    assert len(exogenous.origins()) >= 200
-    assert exogenous.origins()[-1] + exogenous.HORIZON == exogenous.ROWS - 1
-    assert exogenous.known_over_noise(3) == pytest.approx(1)
-    assert exogenous.unknown_over_noise(3) > 3
-    assert exogenous.irrelevant(0).X.shape == (exogenous.ROWS, 3)
+def test_a_third_of_the_series_is_held_back(tmp_path):
+    write_folder(tmp_path)
+    parts = [
+        {(p.name, tuple(y)) for p in accuracy.read_panels(tmp_path, held) for y in p.y}
+        for held in (False, True)
+    ]
+    assert len(parts[0] | parts[1]) == 62 == len(parts[0]) + len(parts[1])
+    assert 10 < len(parts[1]) < 30
+
+
+def known_truth(panel, cuts):
+    """Forecast the true values, with a promotion whose effect is half as large as in truth."""
+    rows = [slice(n, n + panel.horizon) for n in cuts]
+    truth = [y[r] for y, r in zip(panel.y, rows, strict=True)]
+    plain = [y - effect[r] / 2 for y, effect, r in zip(truth, panel.effect, rows, strict=True)]
+    return accuracy.Forecasts(truth, truth, [y + 1 for y in truth], plain)
+
+
+def test_scores_of_known_forecasts_and_stored_results(tmp_path):
+    drawn = accuracy.SIMULATIONS[0](0)
+    path = tmp_path / "label" / "panel.npz"
+    accuracy.run(drawn, known_truth, path)
+    accuracy.run(drawn, None, path)  # stored, so the method is not called again
+    scores = accuracy.score(drawn, path)
+    assert len(scores) == len(drawn.y)
+    assert all(s["mase"] == s["on events"] == 0 and s["coverage"] == 1 for s in scores)
+    estimated = accuracy.combine(scores, "effect")
+    assert estimated == pytest.approx(0.5)
+    naive = accuracy.of_one_series(seasonal_naive)
+    accuracy.run(drawn, naive, tmp_path / "naive.npz")
+    scores = accuracy.score(drawn, tmp_path / "naive.npz")
+    assert accuracy.combine(scores, "mase") == pytest.approx(1)
+
+
+def test_no_method_sees_rows_after_the_origin():
+    drawn = accuracy.SIMULATIONS[-1](0)
+    cuts = accuracy.cuts_of(drawn)[-1]
+    hidden = [np.where(np.arange(len(y)) < n, y, 1e9) for y, n in zip(drawn.y, cuts, strict=True)]
+    for method in (accuracy.ridge_on_inputs, accuracy.of_one_series(seasonal_naive)):
+        a, b = (method(replace(drawn, y=y), cuts).mean for y in (drawn.y, hidden))
+        assert np.array_equal(a, b)
 
 
 class Wide:
