@@ -43,6 +43,9 @@ largest number of threads."""
 REPLAY_SHARE = 0.6
 """Number of rows of a thread, relative to that of the thread before, which has fewer to replay."""
 
+ONES = "ones"
+"""Value of ``W_in`` for weights of 1 in the eigenbasis."""
+
 SOURCES = "a name, a Spectrum, eigenvalues, a square matrix, a callable or a delay line"
 """Accepted types of ``spectrum``, for messages."""
 
@@ -278,7 +281,8 @@ class Recipe:
     """Parameters of a random reservoir. ``basis`` is "eigen" or "neuron".
 
     ``eigenvectors=False`` draws [W_in]_Q directly, so that a named spectrum never needs an N×N
-    matrix; the neuron basis is then unknown. ``even_defective=True`` diagonalises even a matrix
+    matrix; the neuron basis is then unknown. It has no effect if ``W_in`` or ``W_fb`` is an array,
+    because such weights are in the neuron basis. ``even_defective=True`` diagonalises even a matrix
     without a usable eigenbasis, as the paper does, instead of using the form that ``choose_form``
     returns.
     """
@@ -292,7 +296,10 @@ class Recipe:
     input_connectivity: float = 1.0
     rc_connectivity: float = 1.0
     input_bias: bool = False
+    W_in: Any = None
     fb_scaling: float = 1.0
+    fb_connectivity: float = 1.0
+    W_fb: Any = None
     eigenvectors: bool = True
     even_defective: bool = False
     dtype: str = "float64"
@@ -306,8 +313,12 @@ class Recipe:
             "input_bias": checks.check_flag(self.input_bias, "input_bias"),
             "fb_scaling": checks.check_number(self.fb_scaling, "fb_scaling"),
         }
-        for name in ("input_connectivity", "rc_connectivity"):
+        for name in ("input_connectivity", "rc_connectivity", "fb_connectivity"):
             checked[name] = checks.check_connectivity(getattr(self, name), name)
+        for name in ("W_in", "W_fb"):
+            checked[name] = weights = _as_weights(getattr(self, name), name)
+            if isinstance(weights, np.ndarray):
+                checked["eigenvectors"] = True
         if self.is_drawn or callable(self.spectrum):
             checked["units"] = checks.check_units(self.units, "units")
         for name, value in checked.items():
@@ -466,10 +477,10 @@ def draw(
     scaling = per_feature(recipe.input_scaling, D_in)[:, None]
     mean = np.mean(np.abs(recipe.input_scaling))
 
-    def scaled(
-        stream: np.random.Generator, rows: int, factor: Any, name: str, connectivity: float = 1.0
-    ) -> Array:
-        A = _uniform(stream, rows, connectivity, transition, basis)
+    def drawn(stream: np.random.Generator, rows: int, connectivity: float = 1.0) -> Array:
+        return _uniform(stream, rows, connectivity, transition, basis)
+
+    def scaled(A: Array, factor: Any, name: str) -> Array:
         with np.errstate(over="ignore"):
             weights = np.ascontiguousarray(recipe.lr * (A * factor), recipe.dtype)
         if not np.all(np.isfinite(weights)):
@@ -477,9 +488,17 @@ def draw(
             raise bad_argument(name, getattr(recipe, name), expected)
         return weights
 
-    W_in = scaled(rng.W_in, D_in, scaling, "input_scaling", recipe.input_connectivity)
-    bias = scaled(rng.bias, 1, mean, "input_scaling")[0] if recipe.input_bias else None
-    W_fb = scaled(rng.W_fb, D_fb, recipe.fb_scaling, "fb_scaling") if D_fb else None
+    W_in, W_fb = (
+        _given_weights(recipe, name, rows, transition, basis)
+        for name, rows in (("W_in", D_in), ("W_fb", D_fb))
+    )
+    if W_in is None:
+        W_in = drawn(rng.W_in, D_in, recipe.input_connectivity)
+    if W_fb is None and D_fb:
+        W_fb = drawn(rng.W_fb, D_fb, recipe.fb_connectivity)
+    W_in = scaled(W_in, scaling, "input_scaling")
+    bias = scaled(drawn(rng.bias, 1), mean, "input_scaling")[0] if recipe.input_bias else None
+    W_fb = None if W_fb is None else scaled(W_fb, recipe.fb_scaling, "fb_scaling")
     features = None
     if recipe.features is not None:
         features = recipe.features.draw(np.arange(transition.units), rng.features)
@@ -493,6 +512,9 @@ def _delay_line(
     """Return a delay line with a chain for each input and for each output that is fed back."""
     if recipe.input_bias:
         raise bad_argument("input_bias", True, "False, because a delay line is used")
+    for name in ("W_in", "W_fb"):
+        if getattr(recipe, name) is not None:
+            raise bad_argument(name, Words("weights"), "None, because a delay line is used")
     line = replace(line, chains=D_in + D_fb)
     scaling = per_feature(recipe.input_scaling, D_in)[:, None]
     W_in, W_fb = np.split(line.weights, [D_in])
@@ -551,6 +573,41 @@ def _eigenbasis(W: Array) -> Choice:
     """Return the diagonal form of W, even if its eigenbasis is ill-conditioned."""
     spectrum, basis = eigendecomposition(W)
     return Choice(Diagonal(spectrum), basis, spectrum)
+
+
+def _as_weights(value: Any, name: str) -> Array | str | None:
+    """Return the parameter W_in or W_fb, if it is an array as finite numbers (D, N)."""
+    expected = "an array (D_out, N) or None"
+    if name == "W_in":
+        expected = f"an array (D_in, N), {ONES!r} or None"
+    if value is None or (name == "W_in" and isinstance(value, str) and value == ONES):
+        return value
+    A = checks.as_array(value, name, expected)
+    if A.ndim != 2 or A.dtype.kind not in "fiub":
+        raise bad_argument(name, value, expected)
+    checks.check_finite(A, name)
+    return A.astype(np.float64)
+
+
+def _given_weights(
+    recipe: Recipe, name: str, rows: int, transition: Transition, basis: Basis | None
+) -> Array | None:
+    """Return the W_in or W_fb that the recipe contains, in the working basis, or None."""
+    weights = getattr(recipe, name)
+    if weights is None:
+        return None
+    if isinstance(weights, str):
+        if not isinstance(transition, Diagonal):
+            expected = "an array or None, because this reservoir does not run as modes"
+            raise bad_argument(name, weights, expected, "Use a named spectrum and basis='eigen'.")
+        modes = transition.modes
+        return interleave(np.ones((rows, modes.real.size)), np.ones((rows, modes.pairs.size)) + 0j)
+    if name == "W_fb" and not rows:
+        raise bad_argument(name, Words("an array"), "None without feedback", "Set feedback=True.")
+    what = "input" if name == "W_in" else "output"
+    like = f", one row for each {what} and one column for each unit"
+    checks.check_shape(weights, name, (rows, transition.units), like)
+    return weights if basis is None else basis.states_to_eigen(weights)
 
 
 def _uniform(

@@ -47,6 +47,9 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Fraction of nonzero connections in W_in, and in W for "matrix" and "sim".
     input_bias : bool
         Also drive the reservoir with a constant.
+    W_in : array (n_features, N), "ones" or None
+        Input weights, as for ``LinearESN``. With "ones", the states of a single input are R(t), the
+        states without input weights.
     dtype : {"float64", "float32"}
     seed : int, Generator or None
 
@@ -84,6 +87,7 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         input_connectivity: float = 1.0,
         rc_connectivity: float = 1.0,
         input_bias: bool = False,
+        W_in: Any = None,
         dtype: str = "float64",
         seed: Seed = None,
     ) -> None:
@@ -95,6 +99,7 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.input_connectivity = input_connectivity
         self.rc_connectivity = rc_connectivity
         self.input_bias = input_bias
+        self.W_in = W_in
         self.dtype = dtype
         self.seed = seed
 

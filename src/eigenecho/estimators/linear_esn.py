@@ -85,11 +85,19 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         Fraction of nonzero connections in W_in, and in W for "matrix" and "sim".
     input_bias : bool
         Also drive the reservoir with a constant.
+    W_in : array (n_features, N), "ones" or None
+        Input weights in the neuron basis, instead of random ones. "ones" gives each mode the weight
+        1, so that the states of a single input are the R(t) of the paper: the states without input
+        weights (see ``model_.with_input_weights``). Weights that are given are multiplied by
+        ``input_scaling`` and ``lr``, like random weights.
     feedback : bool
         Drive the reservoir with the previous output: the target in ``fit``, the model's own output
         in ``predict``.
-    fb_scaling : float
-        Scale of W_fb.
+    fb_scaling, fb_connectivity : float
+        Scale of W_fb, and fraction of its nonzero connections.
+    W_fb : array (n_outputs, N) or None
+        Feedback weights in the neuron basis, instead of random ones; they are multiplied by
+        ``fb_scaling`` and ``lr``.
     fit_bias, penalize_bias : bool
         Include a constant in the readout, and apply the ridge to it.
     output_to_readout : bool
@@ -188,8 +196,11 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         input_connectivity: float = 1.0,
         rc_connectivity: float = 1.0,
         input_bias: bool = False,
+        W_in: Any = None,
         feedback: bool = False,
         fb_scaling: float = 1.0,
+        fb_connectivity: float = 1.0,
+        W_fb: Any = None,
         fit_bias: bool = True,
         penalize_bias: bool = True,
         output_to_readout: bool = False,
@@ -212,8 +223,11 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         self.input_connectivity = input_connectivity
         self.rc_connectivity = rc_connectivity
         self.input_bias = input_bias
+        self.W_in = W_in
         self.feedback = feedback
         self.fb_scaling = fb_scaling
+        self.fb_connectivity = fb_connectivity
+        self.W_fb = W_fb
         self.fit_bias = fit_bias
         self.penalize_bias = penalize_bias
         self.output_to_readout = output_to_readout
@@ -641,6 +655,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         fitted = self._checked.reduced(units, tol, data)
         esn = clone(self)
         esn.units, esn.spectrum = fitted.model.units, fitted.spectrum
+        esn.W_in = esn.W_fb = None
         for name in ("n_features_in_", "feature_names_in_", "_device"):
             if hasattr(self, name):
                 setattr(esn, name, getattr(self, name))

@@ -44,12 +44,15 @@ class Parameters:
     """Parameters of an estimator.
 
     ``plain`` contains JSON values, and ``given`` the eigenvalues or matrix that were passed as
-    ``spectrum``. ``feature_names_in`` contains the column names of the training data.
+    ``spectrum``. ``feature_names_in`` contains the column names of the training data. ``W_in`` and
+    ``W_fb`` are the weights that were passed as arrays.
     """
 
     plain: dict[str, Any]
     given: Diagonal | Dense | Sparse | DelayLine | None
     feature_names_in: tuple[str, ...] | None = None
+    W_in: Array | None = None
+    W_fb: Array | None = None
 
     @classmethod
     def of(cls, estimator: Any) -> Parameters:
@@ -69,8 +72,9 @@ class Parameters:
         if spectrum is not None and not isinstance(spectrum, str):
             given, params["spectrum"] = _as_transition(spectrum), None
         names = getattr(estimator, "feature_names_in_", None)
+        weights = [_take_array(params, name) for name in ("W_in", "W_fb")]
         plain = {name: _to_plain(value, name) for name, value in params.items()}
-        return cls(plain, given, None if names is None else tuple(map(str, names)))
+        return cls(plain, given, None if names is None else tuple(map(str, names)), *weights)
 
     def restored(self, kind: type, D_in: int | None = None) -> Any:
         """Return an estimator of class ``kind``, with ``D_in`` features if that is not None."""
@@ -85,6 +89,7 @@ class Parameters:
             raise bad_argument("spectrum", params["spectrum"], expected)
         if self.given is not None:
             params["spectrum"] = _from_transition(self.given)
+        params |= {n: A for n in ("W_in", "W_fb") if (A := getattr(self, n)) is not None}
         estimator, names_in = kind(**params), self.feature_names_in
         if names_in is not None and len(names_in) != D_in:
             raise bad_argument("feature_names_in", names_in, counted(D_in or 0, "name"))
@@ -106,6 +111,15 @@ def _check_network(params: dict[str, Any], D_in: int) -> None:
     if recipe.is_drawn:
         others = ("matrix", "data") if "ridge" in params else ("matrix",)
         check_known(recipe.spectrum, "spectrum", (*LAWS, *others))
+
+
+def _take_array(params: dict[str, Any], name: str) -> Array | None:
+    """Return a parameter as an array and replace it by None, unless it is None or text."""
+    value = params.get(name)
+    if value is None or isinstance(value, str):
+        return None
+    params[name] = None
+    return np.asarray(value, np.float64)
 
 
 def _from_transition(given: Transition) -> Any:

@@ -146,7 +146,15 @@ def learn_spectrum(
     few = min(map(len, inputs)) - settings.warmup < FEW
     trainer = replace(
         settings,
-        recipe=replace(recipe, basis="eigen", eigenvectors=False, dtype="float64", features=None),
+        recipe=replace(
+            recipe,
+            basis="eigen",
+            eigenvectors=False,
+            dtype="float64",
+            features=None,
+            W_in=None,
+            W_fb=None,
+        ),
         standardize=True,
         penalty="identity",
         ridge=(1e-6,) if few else RIDGES,

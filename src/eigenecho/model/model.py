@@ -10,7 +10,7 @@ import numpy as np
 
 from eigenecho import kernels, storage
 from eigenecho.arrays import read_only, resolve_device, takes_tensors, to_host
-from eigenecho.basis import Basis, DrawnBasis
+from eigenecho.basis import Basis, DrawnBasis, interleave, separate
 from eigenecho.checks import check_flag, check_known, check_range, check_real, check_shape
 from eigenecho.errors import Words, bad_argument, counted
 from eigenecho.model.certificate import Certificate, Reduction
@@ -319,6 +319,33 @@ class LinearModel:
         W_out = np.concatenate([head, Q.weights_to_neuron(states)])
         W_in, bias, W_fb = r.weights(Q.states_to_neuron)
         return Matrices(Q.matrix(W.dense), W_in, bias, W_fb, W_out)
+
+    def with_input_weights(self, W_in: Any) -> LinearModel:
+        """Return the same network with other input weights (1, N), in the working basis.
+
+        The weight of the state of each mode is divided by the ratio of its new and old input
+        weights, so that the outputs do not change. If the network was trained with ``W_in="ones"``
+        on the states R(t), this recovers W_out = γ ⊘ w_in. It requires modes, a single input, no
+        feedback to the reservoir, no bias and no features.
+        """
+        r = self.reservoir
+        if not (self.is_diagonal and self.D_in == 1 and r.bias is r.W_fb is r.features is None):
+            raise ValueError(
+                "Input weights can be exchanged only in networks of modes with a single input, "
+                "without feedback to the reservoir, an input bias or features."
+            )
+        new = replace(r, W_in=np.asarray(W_in, r.dtype))
+        check_shape(new.W_in, "W_in", r.W_in.shape)
+        n = r.spectrum.real.size
+        w_old, w_new = (separate(A[0].astype(np.float64), n) for A in (r.W_in, new.W_in))
+        if not np.all(w_new):
+            raise bad_argument("W_in", Words("0"), "weights other than 0, to divide W_out by them")
+        head, states = np.split(np.asarray(self.W_out), [len(self.W_out) - self.units])
+        # w_Re Re r + w_Im Im r = Re(conj(w) r), so readout weights are divided by the conjugate.
+        weights = separate(states.T, n) * np.conj(w_old / w_new)
+        states = interleave(weights[:, :n].real, weights[:, n:]).T
+        W_out = np.concatenate([head, states], dtype=self.W_out.dtype)
+        return replace(self, reservoir=new, W_out=W_out)
 
     def need_basis(self) -> Basis:
         """Return the eigenbasis, or raise an error if there is none."""
