@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -109,8 +109,7 @@ class Reservoir:
     @property
     def state_columns(self) -> int:
         """Number of columns of ``states``."""
-        line = self.transition
-        return line.seen.size if isinstance(line, DelayLine) else self.units
+        return self.units if self.features is None else self.features.columns.size
 
     @property
     def is_linear(self) -> bool:
@@ -201,13 +200,13 @@ class Reservoir:
         return out
 
     def states(self, drive: Array, state: Array, out: Array | None, progress: Progress) -> Array:
-        """Return the states of ``scan`` and report progress; raise if they overflow.
+        """Return the states that a readout can use, and report progress; raise if they overflow.
 
         For a delay line, these are the states at its taps.
         """
-        taps = self.transition.seen if isinstance(self.transition, DelayLine) else None
         scan: Callable[[Array, Array, Array], object] = self.scan
-        if out is None or taps is not None:
+        is_part = self.state_columns < self.units
+        if out is None or is_part:
             states = self._room(drive)
             scan = self._scan_on_threads if self._can_replay(drive) else scan
         else:
@@ -215,7 +214,9 @@ class Reservoir:
         for piece, own in progress.cut(drive.shape):
             scan(drive[piece], state[own], states[piece])
         self.check_states(states)
-        return states if taps is None else np.take(states, taps, axis=-1, out=out)
+        if not is_part or self.features is None:
+            return states
+        return np.take(states, self.features.columns, axis=-1, out=out)
 
     def _can_replay(self, drive: Array) -> bool:
         """Return True if one series is scanned faster on threads, with the same bits."""
@@ -510,18 +511,21 @@ def _delay_line(
     recipe: Recipe, line: DelayLine, D_in: int, D_fb: int, rng: Streams
 ) -> DrawnReservoir:
     """Return a delay line with a chain for each input and for each output that is fed back."""
+    because = "because a delay line is used"
     if recipe.input_bias:
-        raise bad_argument("input_bias", True, "False, because a delay line is used")
+        raise bad_argument("input_bias", True, f"False, {because}")
+    if recipe.lr != 1:
+        raise bad_argument("lr", recipe.lr, f"1, {because}")
     for name in ("W_in", "W_fb"):
         if getattr(recipe, name) is not None:
-            raise bad_argument(name, Words("weights"), "None, because a delay line is used")
-    line = replace(line, chains=D_in + D_fb)
+            raise bad_argument(name, Words("weights"), f"None, {because}")
+    chains = D_in + D_fb
     scaling = per_feature(recipe.input_scaling, D_in)[:, None]
-    W_in, W_fb = np.split(line.weights, [D_in])
+    W_in, W_fb = np.split(line.weights(chains), [D_in])
     W_in, W_fb = (W_in * scaling).astype(recipe.dtype), W_fb * recipe.fb_scaling
-    features = (recipe.features or Features()).draw(line.seen, rng.features)
-    reservoir = Reservoir(line.leak(recipe.lr), W_in, None, W_fb if D_fb else None, features)
-    return DrawnReservoir(reservoir, None, line.spectrum)
+    features = (recipe.features or Features()).draw(line.seen(chains), rng.features)
+    reservoir = Reservoir(line.shift(chains), W_in, None, W_fb if D_fb else None, features)
+    return DrawnReservoir(reservoir, None, reservoir.spectrum)
 
 
 def per_feature(scaling: Any, D_in: int) -> Array:

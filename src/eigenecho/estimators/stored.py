@@ -122,7 +122,7 @@ def _take_array(params: dict[str, Any], name: str) -> Array | None:
     return np.asarray(value, np.float64)
 
 
-def _from_transition(given: Transition) -> Any:
+def _from_transition(given: Transition | DelayLine) -> Any:
     """Convert a transition to a value of the parameter ``spectrum``."""
     if isinstance(given, DelayLine):
         return given

@@ -77,6 +77,14 @@ class Sparse(Matrix):
         check_indices(self.W)
         super().__post_init__()
 
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        from scipy.sparse import tril
+
+        if not tril(self.W, -1).count_nonzero():  # such as that of a long delay line
+            return Spectrum(np.sort(self.W.diagonal()))
+        return from_matrix(self.W)
+
     def form(self, dtype: DTypeLike = np.float64) -> SparseForm:
         transposed = self.W.T.tocsr()
         return SparseForm(
