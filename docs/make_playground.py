@@ -177,7 +177,7 @@ def fitted(spectrum: ee.Spectrum, u: Array, y: Array, ridge: float) -> ee.Linear
     count = spectrum.real.size
     W_in = np.concatenate([weights[:count], *([weight, 0] for weight in weights[count:])])
     reservoir = Reservoir(spectrum, W_in[None])
-    states = reservoir.scan(reservoir.drive(u, None), reservoir.zero_state())
+    states = reservoir.scan(reservoir.drive(u, None))[0]
     X = np.column_stack([np.ones(len(u)), states])[WARMUP:]
     root = np.sqrt(ridge) * np.eye(X.shape[1])
     targets = np.vstack([y[WARMUP:], np.zeros((len(root), y.shape[1]))])

@@ -138,10 +138,11 @@ def test_kernels_equal_the_textbook(features, dtype, implementation):
     assert z.dtype == dtype
     np.testing.assert_allclose(z, observe(states), rtol=0, atol=30 * TOLERANCE[dtype])
     drive = rng.normal(size=(9, 3)).astype(dtype)
-    before, out = np.zeros((9, 3), dtype), np.empty((9, 3), dtype)
+    before = np.zeros((9, 3), dtype)
     arguments = (reservoir.form, reservoir.B, drive, readout, before)
-    state, row, y = states[0].copy(), np.empty_like(states[0]), np.empty_like(out[0])
-    assert implementation.run_readout(*arguments, None, state, out) == 9
+    row, y = np.empty_like(states[0]), np.empty(3, dtype)
+    out, _ = implementation.run_readout(*arguments, None, states[0])
+    assert len(out) == 9
     assert implementation.step_readout(
         reservoir.form, reservoir.B, drive[0], readout, before[0], states[0], row, y
     )
@@ -155,12 +156,9 @@ def test_states_are_not_changed_by_bounds_of_other_runs():
     results = []
     for low, high, clip in ((-bound, bound, False), (-bound, bound, True), (zero, zero, True)):
         loop = kernels.Feedback(0, zero, one, low, high, clip)
-        out, state = np.empty((6, 3)), np.zeros(r.units)
-        before = np.zeros((6, 3))
-        done = compiled.run_readout(
-            r.form, r.B, np.zeros((6, 3)), readout, before, loop, state, out
-        )
-        assert done == 6
+        rows = np.zeros((6, 3))
+        out, _ = compiled.run_readout(r.form, r.B, rows, readout, rows, loop, np.zeros(r.units))
+        assert len(out) == 6
         results.append(out)
     np.testing.assert_array_equal(results[0], results[1])
     np.testing.assert_array_equal(results[2], np.zeros((6, 3)))

@@ -62,7 +62,7 @@ def test_states_of_a_bare_reservoir(connectivity, lr, D_in, bias):
 
     def states(transition, change=lambda A: A):
         reservoir = Reservoir(transition, change(lr * W_in), None if b is None else change(lr * b))
-        return reservoir.scan(reservoir.drive(u, None), reservoir.zero_state())
+        return reservoir.scan(reservoir.drive(u, None))[0]
 
     leaky = lr * W + (1 - lr) * np.eye(N)
     assert_close(states(leaky), expected, STATES)

@@ -16,7 +16,7 @@ laws = {
 for name, (spectrum, color) in laws.items():
     ones = np.concatenate([np.ones(spectrum.real.size), np.tile([1.0, 0.0], spectrum.pairs.size)])
     reservoir = Reservoir(spectrum, ones[None])
-    states = reservoir.scan(reservoir.drive(u, None), reservoir.zero_state())[200:]
+    states = reservoir.scan(reservoir.drive(u, None))[0][200:]
     values = np.linalg.svd(states, compute_uv=False)
     ax.semilogy(values / values[0], ".", color=color, markersize=4, label=name)
 ax.axhline(2.2e-16, color=BLACK, linestyle="--", linewidth=0.8)

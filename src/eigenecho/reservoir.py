@@ -193,26 +193,46 @@ class Reservoir:
             return np.zeros(self.units, self.dtype)
         return namespace(drive).zeros((*drive.shape[:-2], self.units), self.dtype)
 
-    def scan(self, drive: Array, state: Array, out: Array | None = None) -> Array:
-        """Return the states under a drive, (…, T, N); ``state`` is updated in place."""
-        out = self._room(drive) if out is None else out
-        kernels.scan(self.form, self.B, drive, state, out)
-        return out
+    def scan(
+        self, drive: Array, state: Array | None = None, out: Array | None = None
+    ) -> tuple[Array, Array]:
+        """Return the states under a drive, (…, T, N), and the last one, (…, N)."""
+        state = self.zero_state(drive) if state is None else state
+        return kernels.scan(self.form, self.B, drive, state, out)
 
-    def states(self, drive: Array, state: Array, out: Array | None, progress: Progress) -> Array:
+    def read_out(
+        self,
+        weights: Array,
+        drive: Array,
+        state: Array | None,
+        out: Array,
+        progress: Progress | None = None,
+    ) -> Array:
+        """Write r(t) weightsᵀ into ``out`` (…, T, D_out), and return the last state."""
+        state = self.zero_state(drive) if state is None else state
+        return kernels.read_out(self.form, self.B, drive, weights, state, out, progress)
+
+    def last_state(self, drive: Array, state: Array | None = None) -> Array:
+        """Return the state after the last row of a drive."""
+        state = self.zero_state(drive) if state is None else state
+        nothing = np.empty((0, self.units), self.dtype)
+        return kernels.scan_readout(self.form, self.B, drive, nothing, state)[1]
+
+    def states(self, drive: Array, out: Array | None, progress: Progress) -> Array:
         """Return the states that a readout can use, and report progress; raise if they overflow.
 
         For a delay line, these are the states at its taps.
         """
-        scan: Callable[[Array, Array, Array], object] = self.scan
+        scan: Callable[..., tuple[Array, Array]] = self.scan
         is_part = self.state_columns < self.units
         if out is None or is_part:
-            states = self._room(drive)
+            states = namespace(drive).empty((*drive.shape[:-1], self.units), self.dtype)
             scan = self._scan_on_threads if self._can_replay(drive) else scan
         else:
             states = out
+        last = self.zero_state(drive)
         for piece, own in progress.cut(drive.shape):
-            scan(drive[piece], state[own], states[piece])
+            _, last[own] = scan(drive[piece], last[own], states[piece])
         self.check_states(states)
         if not is_part or self.features is None:
             return states
@@ -225,7 +245,7 @@ class Reservoir:
         is_large = self.units >= MIN_REPLAYED_UNITS and len(drive) * self.units >= MIN_NEW_STATES
         return is_large and isinstance(self.transition, Diagonal)
 
-    def _scan_on_threads(self, drive: Array, state: Array, out: Array) -> None:
+    def _scan_on_threads(self, drive: Array, state: Array, out: Array) -> tuple[Array, Array]:
         """Write states into new memory, whose first use takes longer than computing the states.
 
         Each thread first runs through the rows before its own, without storing states.
@@ -233,24 +253,13 @@ class Reservoir:
         count = min(threads.thread_count(), MAX_REPLAYS)
 
         def task(start: int, stop: int) -> None:
-            r = self.last_state(drive[:start], state.copy())
-            self.scan(drive[start:stop], r, out[start:stop])
+            self.scan(drive[start:stop], self.last_state(drive[:start], state), out[start:stop])
 
         # Later parts are shorter, so that all threads take equally long.
         lengths = REPLAY_SHARE ** np.arange(count)
         edges = np.rint(len(drive) * np.cumsum([0, *lengths]) / lengths.sum()).astype(int)
         threads.run(task, list(itertools.pairwise(edges.tolist())))
-        state[:] = out[-1]
-
-    def _room(self, drive: Array) -> Array:
-        return namespace(drive).empty((*drive.shape[:-1], self.units), self.dtype)
-
-    def last_state(self, drive: Array, state: Array) -> Array:
-        """Return the state after the last row of a drive; ``state`` is updated in place."""
-        nothing = namespace(drive).empty((*drive.shape[:-1], 0), self.dtype)
-        weights = np.empty((0, self.units), self.dtype)
-        kernels.scan_readout(self.form, self.B, drive, weights, state, nothing)
-        return state
+        return out, out[-1].copy()
 
     def check_states(self, states: Array, first: int = 0) -> None:
         """Raise if states (T, N) of a scan, from step ``first`` on, are not finite.

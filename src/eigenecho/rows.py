@@ -69,16 +69,14 @@ class SeriesRows:
         return self.head.shape[1] + sum(reservoir.columns for reservoir, _ in self.runs)
 
     def states_before(self, row: int = 0) -> list[Array]:
-        """Compute the states of all reservoirs before a row, as new arrays."""
+        """Return the states of all reservoirs before a row."""
         states = []
         for number, (reservoir, drive) in enumerate(self.runs):
             if self.starts is None:
                 state = reservoir.zero_state(drive)
             else:
-                state = namespace(drive).array(self.starts[number], reservoir.dtype)
-            if row:
-                reservoir.last_state(drive[:row], state)
-            states.append(state)
+                state = namespace(drive).asarray(self.starts[number], reservoir.dtype)
+            states.append(reservoir.last_state(drive[:row], state) if row else state)
         return states
 
     def chunks(
@@ -86,8 +84,8 @@ class SeriesRows:
     ) -> Iterator[tuple[int, Array]]:
         """Yield (index of the first row, rows) for first ≤ t < last, in chunks of ``count`` rows.
 
-        All chunks share one float64 array, which the next chunk overwrites. ``states`` are the
-        states before the first row, and are updated in place to those after the last row.
+        All chunks share one float64 array, which the next chunk overwrites. ``states`` is a list
+        of the states before the first row, which are replaced by those after each chunk.
         """
         xp = namespace(self.head)
         count = max(1, min(count, last - first))
@@ -100,9 +98,10 @@ class SeriesRows:
         X = parts[0] if is_plain else xp.empty((count, self.size))
         for start in range(first, last, count):
             n = min(count, last - start)
-            for (reservoir, drive), state, part in zip(self.runs, states, parts, strict=True):
-                reservoir.scan(drive[start : start + n], state, part[:n])
-                reservoir.check_states(part[:n], start)
+            for i, (reservoir, drive) in enumerate(self.runs):
+                part = parts[i][:n]
+                _, states[i] = reservoir.scan(drive[start : start + n], states[i], part)
+                reservoir.check_states(part, start)
             if not is_plain:
                 pairs = zip(self.runs, parts, strict=True)
                 seen = [reservoir.observe(part[:n]) for (reservoir, _), part in pairs]
@@ -166,19 +165,17 @@ class BlockRows(SeriesRows):
     @cached_property
     def _states(self) -> list[list[Array]]:
         """States of all reservoirs before each block."""
-        states = self.states_before()
-        stored = [[state.copy() for state in states]]
+        stored = [self.states_before()]
         for start in range(0, len(self) - self.block, self.block):
-            for (reservoir, drive), state in zip(self.runs, states, strict=True):
-                reservoir.last_state(drive[start : start + self.block], state)
-            stored.append([state.copy() for state in states])
+            rows = slice(start, start + self.block)
+            pairs = zip(self.runs, stored[-1], strict=True)
+            stored.append([reservoir.last_state(a[rows], r) for (reservoir, a), r in pairs])
         return stored
 
     def _compute(self, number: int) -> Array:
         start = number * self.block
-        states = [state.copy() for state in self._states[number]]
         stop = min(start + self.block, len(self))
-        return next(self.chunks(start, stop, self.block, states))[1]
+        return next(self.chunks(start, stop, self.block, list(self._states[number])))[1]
 
 
 def chunk_rows(like: Array, width: int, least: int = 1, *, in_cache: bool = False) -> int:

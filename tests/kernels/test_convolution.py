@@ -21,11 +21,11 @@ def test_convolution_equals_scan(dtype, D, E, spectrum, start):
         rng.normal(size=shape).astype(dtype) for shape in ((D, N), (E, N), (T, D), N)
     )
     state *= start
-    states, outputs = (state.copy(), state.copy()), np.empty((2, T, E), dtype)
-    kernels.scan_readout(form, B, drive, weights, states[0], outputs[0])
-    convolution.convolve_readout(compiled, form, B, drive, weights, states[1], outputs[1])
+    outputs, last = kernels.scan_readout(form, B, drive, weights, state)
+    out = np.empty_like(outputs)
+    end = convolution.convolve_readout(compiled, form, B, drive, weights, state, out)
     digits = 1e-13 if dtype == "float64" else 1e-5
-    for a, b in (states, outputs):
+    for a, b in ((last, end), (outputs, out)):
         np.testing.assert_allclose(b, a, rtol=0, atol=digits * np.abs(a).max())
 
 
@@ -37,12 +37,11 @@ def test_results_do_not_depend_on_blocks_and_threads(monkeypatch):
     results = []
     for count in (1, 2, 3, 4):
         monkeypatch.setenv("EIGENECHO_NUM_THREADS", str(count))
-        state, out = np.ones(N), np.empty((T, 2))
-        convolution.convolve_readout(compiled, form, B, drive, weights, state, out)
-        results.append(out.tobytes() + state.tobytes())
+        out = np.empty((T, 2))
+        last = convolution.convolve_readout(compiled, form, B, drive, weights, np.ones(N), out)
+        results.append(out.tobytes() + last.tobytes())
     assert len(set(results)) == 1
-    state, scanned = np.ones(N), np.empty((T, 2))
-    kernels.scan_readout(form, B, drive, weights, state, scanned)
+    scanned, _ = kernels.scan_readout(form, B, drive, weights, np.ones(N))
     np.testing.assert_allclose(out, scanned, rtol=0, atol=1e-13 * np.abs(scanned).max())
 
 
@@ -51,23 +50,21 @@ def test_series_shorter_than_the_response(T):
     rng = np.random.default_rng(T)
     form = Diagonal(ee.spectra.golden(10, sr=0.9, seed=0)).form()
     B, weights, drive = (rng.normal(size=shape) for shape in ((1, 10), (1, 10), (T, 1)))
-    states, outputs = np.zeros((2, 10)), np.empty((2, T, 1))
-    kernels.scan_readout(form, B, drive, weights, states[0], outputs[0])
-    convolution.convolve_readout(compiled, form, B, drive, weights, states[1], outputs[1])
-    np.testing.assert_allclose(outputs[1], outputs[0], atol=1e-13)
-    np.testing.assert_allclose(states[1], states[0], atol=1e-13)
+    scanned, last = kernels.scan_readout(form, B, drive, weights, np.zeros(10))
+    out = np.empty((T, 1))
+    end = convolution.convolve_readout(compiled, form, B, drive, weights, np.zeros(10), out)
+    np.testing.assert_allclose(out, scanned, atol=1e-13)
+    np.testing.assert_allclose(end, last, atol=1e-13)
 
 
 def test_short_response():
     # The response of zero eigenvalues ends after one step.
     form = Diagonal(ee.Spectrum([0.0, 0.0])).form()
     drive = np.random.default_rng(0).normal(size=(50, 1))
-    out, state = np.empty((50, 1)), np.zeros(2)
-    convolution.convolve_readout(
-        compiled, form, np.ones((1, 2)), drive, np.ones((1, 2)), state, out
-    )
+    out, ones = np.empty((50, 1)), np.ones((1, 2))
+    last = convolution.convolve_readout(compiled, form, ones, drive, ones, np.zeros(2), out)
     np.testing.assert_allclose(out, 2 * drive, atol=1e-15)
-    np.testing.assert_allclose(state, drive[-1].repeat(2))
+    np.testing.assert_allclose(last, drive[-1].repeat(2))
 
 
 def test_inference_method_is_chosen_by_cost_and_applicability():

@@ -51,9 +51,8 @@ def problem(kind, N, T, D, dtype=np.float64):
 def specified(form, B, drive, state):
     """Return the states by the specification, in double precision, and the last one."""
     double = [p.astype(np.float64) if p.dtype.kind == "f" else p for p in form]
-    r, out = state.astype(np.float64), np.empty((len(drive), state.size))
-    reference.scan(type(form)(*double), B.astype(np.float64), drive.astype(np.float64), r, out)
-    return out, r
+    arrays = (part.astype(np.float64) for part in (B, drive, state))
+    return reference.scan(type(form)(*double), *arrays)
 
 
 def tensor(array, device):
@@ -79,13 +78,14 @@ def test_scans_equal_the_specification(kind, shape, dtype, device):
     states, last = specified(form, B, drive, state)
     a, r = tensor(drive, device), tensor(state, device)
     out = poisoned(states.shape, a)
-    kernels.scan(form, B, a, r, out)
+    for actual, end in (kernels.scan(form, B, a, r), kernels.scan(form, B, a, r, out)):
+        assert_close(actual, states, dtype)
+        assert_close(end, last, dtype)
     assert_close(out, states, dtype)
-    assert_close(r, last, dtype)
-    r, out = tensor(state, device), poisoned((len(drive), 2), a)
-    kernels.scan_readout(form, B, a, weights, r, out)
-    assert_close(out, states @ weights.T, dtype)
-    assert_close(r, last, dtype)
+    outputs, end = kernels.scan_readout(form, B, a, weights, r)
+    assert_close(outputs, states @ weights.T, dtype)
+    assert_close(end, last, dtype)
+    assert torch.equal(r, tensor(state, device))
 
 
 @pytest.mark.parametrize("kind", FORMS)
@@ -96,13 +96,10 @@ def test_stack_equals_its_separate_series(kind, device):
         tensor(np.stack([drive, -2 * drive]), device),
         tensor(np.stack([state, -2 * state]), device),
     )
-    out = poisoned((2, *states.shape), a)
-    kernels.scan(form, B, a, r.clone(), out)
-    assert_close(out, np.stack([states, -2 * states]), np.float64)
-    out = poisoned((2, len(drive), 2), a)
-    kernels.scan_readout(form, B, a, weights, r, out)
+    assert_close(kernels.scan(form, B, a, r)[0], np.stack([states, -2 * states]), np.float64)
+    out, end = kernels.scan_readout(form, B, a, weights, r)
     assert_close(out, np.stack([states, -2 * states]) @ weights.T, np.float64)
-    assert_close(r, np.stack([last, -2 * last]), np.float64)
+    assert_close(end, np.stack([last, -2 * last]), np.float64)
 
 
 @pytest.mark.parametrize("kind", FORMS)
@@ -112,7 +109,7 @@ def test_scan_in_pieces_carries_the_state(kind, device):
     a, r = tensor(drive, device), tensor(state, device)
     out = poisoned(states.shape, a)
     for rows in (slice(0, 17), slice(17, 17), slice(17, 50)):
-        kernels.scan(form, B, a[rows], r, out[rows])
+        out[rows], r = kernels.scan(form, B, a[rows], r)
     assert_close(out, states, np.float64)
     assert_close(r, last, np.float64)
 
@@ -121,8 +118,7 @@ def test_empty_output_keeps_the_last_state(device):
     form, B, drive, state, weights = problem("diagonal", 9, 300, 2)
     _, last = specified(form, B, drive, state)
     a, r = tensor(drive, device), tensor(state, device)
-    kernels.scan_readout(form, B, a, weights[:0], r, poisoned((300, 0), a))
-    assert_close(r, last, np.float64)
+    assert_close(kernels.scan_readout(form, B, a, weights[:0], r)[1], last, np.float64)
 
 
 @pytest.mark.parametrize("kind", FORMS)
@@ -130,22 +126,18 @@ def test_states_evolve_without_a_drive(kind, device):
     form, B, drive, state, weights = problem(kind, 9, 40, 1)
     states, last = specified(form, 0 * B, drive, state)
     a, r = tensor(drive[:, :0], device), tensor(state, device)
-    out = poisoned(states.shape, a)
-    kernels.scan(form, B[:0], a, r.clone(), out)
-    assert_close(out, states, np.float64)
-    out = poisoned((40, 2), a)
-    kernels.scan_readout(form, B[:0], a, weights, r, out)
+    assert_close(kernels.scan(form, B[:0], a, r)[0], states, np.float64)
+    out, end = kernels.scan_readout(form, B[:0], a, weights, r)
     assert_close(out, states @ weights.T, np.float64)
-    assert_close(r, last, np.float64)
+    assert_close(end, last, np.float64)
 
 
 def test_undriven_mode_stays_at_zero(device):
     # Powers of 4 overflow, and zero times infinity would be NaN.
     form = DiagonalForm(np.array([4.0, 0.5]), np.empty(0), np.empty(0))
     drive = np.ones((3000, 1))
-    out = poisoned((3000, 2), tensor(drive, device))
     B = np.array([[0.0, 1.0]])
-    kernels.scan(form, B, tensor(drive, device), tensor(np.zeros(2), device), out)
+    out, _ = kernels.scan(form, B, tensor(drive, device), tensor(np.zeros(2), device))
     assert out[:, 0].abs().max() == 0
     assert_close(out[-1, 1], 2.0, np.float64)
 
@@ -154,13 +146,12 @@ def test_undriven_mode_stays_at_zero(device):
 def test_convolutions_equal_scans(start, device):
     form, B, drive, state, weights = problem("diagonal", 20, 20000, 3)
     state *= start
-    a, r, s = tensor(drive, device), tensor(state, device), tensor(state, device)
-    by_scan, by_transform = poisoned((20000, 2), a), poisoned((20000, 2), a)
-    backend = kernels.backend(a)
-    backend.scan_readout(form, B, a, weights, r, by_scan)
-    convolution.convolve_readout(backend, form, B, a, weights, s, by_transform)
+    a, r = tensor(drive, device), tensor(state, device)
+    by_transform, backend = poisoned((20000, 2), a), kernels.backend(a)
+    by_scan, last = backend.scan_readout(form, B, a, weights, r)
+    end = convolution.convolve_readout(backend, form, B, a, weights, r, by_transform)
     assert_close(by_transform, by_scan.cpu().numpy(), np.float64)
-    assert_close(s, r.cpu().numpy(), np.float64)
+    assert_close(end, last.cpu().numpy(), np.float64)
 
 
 def test_copies_on_the_device_live_as_long_as_the_network(device):

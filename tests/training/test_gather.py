@@ -36,7 +36,7 @@ def _problem(reservoir, inputs, outputs):
 def at_once(reservoir, inputs, outputs, block):
     kept = []
     for u, y, (start, stop) in zip(inputs, outputs, block, strict=True):
-        r = reservoir.scan(reservoir.drive(u, None), reservoir.zero_state())
+        r = reservoir.scan(reservoir.drive(u, None))[0]
         kept.append((np.column_stack([np.ones(len(r)), r])[start:stop], y[start:stop]))
     return np.concatenate([X for X, _ in kept]), np.concatenate([Y for _, Y in kept])
 

@@ -336,7 +336,7 @@ def test_sums_over_time_depend_on_the_initial_state():
     assert lag_count(fresh) is not None  # otherwise the test of the cut-off below is void
     going_on = Problem(**parts, starts=[(100 * r, np.zeros(1))])
     assert not applies(going_on)
-    states = drawn.reservoir.scan(drawn.reservoir.drive(u, None), 100 * r)
+    states, _ = drawn.reservoir.scan(drawn.reservoir.drive(u, None), 100 * r)
     expected = np.concatenate([y.sum(axis=0)[None], states.T @ y])
     actual = project(going_on, [(0, len(u))], [y])
     np.testing.assert_allclose(actual, expected, atol=1e-9 * np.abs(expected).max())

@@ -130,13 +130,13 @@ def scan_syrk_cholesky(N: int, u: np.ndarray, y: np.ndarray, ridge: float) -> np
     """Return W_out (1 + N, 1) from the same draw: states in chunks, syrk and Cholesky."""
     drawn = draw(Recipe(units=N, spectrum="golden", sr=RADIUS), 1, seed=0)
     reservoir, Q = drawn.reservoir, drawn.basis.Q
-    state, states = reservoir.zero_state(), np.empty((CHUNK, N))
-    reservoir.scan(reservoir.drive(u[:WARMUP], None), state, states[:WARMUP])
+    state, states = reservoir.last_state(reservoir.drive(u[:WARMUP], None)), np.empty((CHUNK, N))
     G = np.zeros((N, N), order="F")
     moments, sums = np.zeros((N, 1)), np.zeros(N)
     for start in range(WARMUP, len(u), CHUNK):
         rows = slice(start, start + CHUNK)
-        X = reservoir.scan(reservoir.drive(u[rows], None), state, states[: len(u[rows])])
+        drive = reservoir.drive(u[rows], None)
+        X, state = reservoir.scan(drive, state, states[: len(drive)])
         G = blas.dsyrk(1.0, X.T, beta=1.0, c=G, overwrite_c=1, lower=1)
         moments += X.T @ y[rows]
         sums += X.sum(axis=0)

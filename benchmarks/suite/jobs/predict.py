@@ -90,7 +90,7 @@ def random_model(N: int, sr: float = RADIUS) -> LinearModel:
     return LinearModel(drawn.reservoir, W_out, readout_bias=True)
 
 
-def readout(kernel: Callable[..., None], model: LinearModel, u: np.ndarray) -> np.ndarray:
+def readout(kernel: Callable[..., object], model: LinearModel, u: np.ndarray) -> np.ndarray:
     """Return the outputs computed by the given kernel."""
     reservoir, out = model.reservoir, np.empty((len(u), model.D_out))
     drive, r = reservoir.drive(u, None), reservoir.zero_state()

@@ -70,10 +70,10 @@ def carry_states(
 def final_state(reservoir: Reservoir, drive: Array, start: Array | None) -> Array:
     """Return the state (N,) after a drive (T, D); the default start is zero."""
     if start is not None:
-        return reservoir.last_state(drive, np.array(start))
+        return reservoir.last_state(drive, start)
     steps = settling_steps(reservoir.form)
     recent = drive if steps >= len(drive) else drive[-int(steps) :]
-    return reservoir.last_state(recent, reservoir.zero_state())
+    return reservoir.last_state(recent)
 
 
 def add_decayed(form: DiagonalForm, end: Array, start: Array, steps: int) -> Array:

@@ -147,9 +147,7 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         drives = [reservoir.drive(u, None) for u in series]
         with nullcontext() if apart else one_blas_thread():
             try:
-                states = [
-                    reservoir.states(a, reservoir.zero_state(a), out, counter) for a in drives
-                ]
+                states = [reservoir.states(a, out, counter) for a in drives]
             except UnstableError:
                 validation.check_inputs(X, dtype, self)
                 raise

@@ -255,7 +255,7 @@ def recurrent_products(
         lags = np.arange(horizon - 1, 0, -1)
         drive = [_correlate(values, u[first:last, 0])[lags - 1], z[first + lags], -z[last + lags]]
         backwards = Reservoir(filter.reservoir.transition, np.concatenate([b, edges]))
-        sums[own, -2::-1] = backwards.scan(np.stack(drive, axis=1), end).T
+        sums[own, -2::-1] = backwards.scan(np.stack(drive, axis=1), end)[0].T
     return sums
 
 

@@ -207,10 +207,8 @@ def _squared_on(problem: Problem, K: int, block: Block, W: Array) -> Array:
         drive, head = problem.columns(i)
         first = max(start - K, 0)
         piece = drive[first:stop]
-        out = np.empty((stop - first, C * D))
-        kernels.scan_readout(
-            reservoir.form, reservoir.B, piece, weights, reservoir.zero_state(piece), out
-        )
+        state = reservoir.zero_state(piece)
+        out, _ = kernels.scan_readout(reservoir.form, reservoir.B, piece, weights, state)
         outputs = out[start - first :].reshape(-1, C, D) + np.tensordot(head[start:stop], W[:k], 1)
         squared += ((problem.outputs[i][start:stop, None] - outputs) ** 2).sum(axis=0)
     return squared

@@ -177,16 +177,17 @@ class DiagonalReservoirNode(Node):
         )
 
     def _step(self, state: Any, x: Array) -> dict[str, Array]:
-        r = np.array(state["out"], self.reservoir_.dtype)
+        before = np.asarray(state["out"], self.reservoir_.dtype)
         drive = self.reservoir_.drive(np.asarray(x)[None], None)[0]
-        kernels.backend(r).step(self.reservoir_.form, self.reservoir_.B, drive, r)
+        step = kernels.backend(before).step
+        r = step(self.reservoir_.form, self.reservoir_.B, drive, before)
         self._check(r, x)
         return {"out": r}
 
     @one_blas_thread()
     def _run(self, state: Any, x: Array) -> tuple[dict[str, Array], Array]:
-        r = np.array(state["out"], self.reservoir_.dtype)
-        out = self.reservoir_.scan(self.reservoir_.drive(np.asarray(x), None), r)
+        before = np.asarray(state["out"], self.reservoir_.dtype)
+        out, r = self.reservoir_.scan(self.reservoir_.drive(np.asarray(x), None), before)
         self._check(r, x)
         return {"out": r}, out
 

@@ -75,8 +75,8 @@ def convolve_readout(
     state: Array,
     out: Array,
     progress: Progress | None = None,
-) -> None:
-    """Write r(t) weightsᵀ into ``out`` (T, D_out), for a form that settles within the series."""
+) -> Array:
+    """Write r(t) weightsᵀ into ``out``, for a form that settles within the series; return r(T)."""
     from scipy.fft import next_fast_len
 
     assert isinstance(form, DiagonalForm)
@@ -100,16 +100,12 @@ def convolve_readout(
         spectra = compute_once([weights, form.re, B], key, transform_responses)
         _convolve_at_once(drive, spectra, K, size, out)
     if state.any():
-        stack_shape = state.shape[:-1]
-        zeros = xp.zeros((*stack_shape, K, 1))
-        decay = xp.empty((*stack_shape, K, len(weights)))
-        start = xp.array(state, np.float64)
-        kernels.scan_readout(modes, 0 * columns[:1], zeros, wide_weights, start, decay)
+        zeros, start = xp.zeros((*state.shape[:-1], K, 1)), xp.array(state, np.float64)
+        decay, _ = kernels.scan_readout(modes, 0 * columns[:1], zeros, wide_weights, start)
         out[..., :K, :] += decay[..., :T, :]
     # The last state depends only on the last K steps.
-    state[:] = 0.0
-    nothing = xp.empty((*drive.shape[:-2], min(K, T), 0), state.dtype)
-    kernels.scan_readout(form, B, drive[..., -K:, :], weights[:0], state, nothing)
+    recent = drive[..., -K:, :]
+    return kernels.scan_readout(form, B, recent, weights[:0], 0 * state)[1]
 
 
 def _convolve_in_blocks(
@@ -165,8 +161,7 @@ def _impulse_responses(kernels: ModuleType, form: Form, B: Array, weights: Array
     impulse[0] = 1.0
     responses = xp.empty((len(B), len(weights), K))
     for d in range(len(B)):
-        response = xp.empty((K, len(weights)))
         start = xp.zeros(B.shape[1])
-        kernels.scan_readout(form, B[d : d + 1], impulse, weights, start, response)
+        response, _ = kernels.scan_readout(form, B[d : d + 1], impulse, weights, start)
         responses[d] = response.T
     return responses

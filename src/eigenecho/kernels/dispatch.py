@@ -36,17 +36,19 @@ def observe(features: FeatureForm | CustomForm | None, states: Array) -> Array:
 
 # The caller checks for overflow, because it knows the step and the cause.
 @np.errstate(over="ignore", invalid="ignore")
-def scan(form: Form, B: Array, drive: Array, state: Array, out: Array) -> None:
-    """Write states r(1) … r(T) into ``out`` (T, N), which must be C-contiguous."""
-    backend(drive).scan(form, B, drive, state, out)
+def scan(
+    form: Form, B: Array, drive: Array, state: Array, out: Array | None = None
+) -> tuple[Array, Array]:
+    """Return the states r(1) … r(T), (…, T, N), written into ``out`` if it is given, and r(T)."""
+    return backend(drive).scan(form, B, drive, state, out)
 
 
 @np.errstate(over="ignore", invalid="ignore")
 def scan_readout(
-    form: Form, B: Array, drive: Array, weights: Array, state: Array, out: Array
-) -> None:
-    """Write r(t) weightsᵀ into ``out`` (T, D_out), without storing states."""
-    backend(drive).scan_readout(form, B, drive, weights, state, out)
+    form: Form, B: Array, drive: Array, weights: Array, state: Array, out: Array | None = None
+) -> tuple[Array, Array]:
+    """Return the outputs r(t) weightsᵀ, (…, T, D_out), without storing states, and r(T)."""
+    return backend(drive).scan_readout(form, B, drive, weights, state, out)
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -58,18 +60,22 @@ def read_out(
     state: Array,
     out: Array,
     progress: Progress | None = None,
-) -> None:
-    """Write r(t) weightsᵀ into ``out`` by a scan or by a convolution, whichever is cheaper."""
-    together = drive.ndim == 2 or not namespace(drive).is_host
+) -> Array:
+    """Write r(t) weightsᵀ into ``out`` by a scan or by a convolution, and return r(T)."""
+    xp = namespace(drive)
+    together, last = drive.ndim == 2 or not xp.is_host, xp.array(state)
     measured = drive if together else None
     if not should_convolve(form, drive.shape[-2], drive.shape[-1], len(weights), measured):
         for piece, own in (progress or Progress()).cut(drive.shape):
-            scan_readout(form, B, drive[piece], weights, state[own], out[piece])
-    elif together:
-        convolution.convolve_readout(backend(drive), form, B, drive, weights, state, out, progress)
-    else:  # the choice must not depend on the other series
-        for a, r, outputs in zip(drive, state, out, strict=True):
-            read_out(form, B, a, weights, r, outputs, progress)
+            _, last[own] = scan_readout(form, B, drive[piece], weights, last[own], out[piece])
+        return last
+    if together:
+        run = backend(drive)
+        return convolution.convolve_readout(run, form, B, drive, weights, state, out, progress)
+    for i, (a, r) in enumerate(zip(drive, state, strict=True)):
+        # The choice must not depend on the other series.
+        last[i] = read_out(form, B, a, weights, r, out[i], progress)
+    return last
 
 
 def should_convolve(

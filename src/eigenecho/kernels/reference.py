@@ -1,6 +1,7 @@
 """Specification of the kernels, as readable NumPy loops.
 
-Shapes: ``B`` (D, N), ``drive`` (T, D), ``state`` (N,), updated in place to the last state.
+Shapes: ``B`` (D, N), ``drive`` (T, D), ``state`` (N,). Results are returned, and no argument is
+changed but those named as places for results, and the triangle of ``absorb_row``.
 """
 
 from __future__ import annotations
@@ -40,28 +41,33 @@ def advance(form: Form, state: Array) -> Array:
     return new
 
 
-def step(form: Form, B: Array, drive: Array, state: Array) -> None:
-    """Compute r ← r W + a B for one drive row ``a`` (D,)."""
-    state[:] = advance(form, state) + drive @ B
+def step(form: Form, B: Array, drive: Array, state: Array) -> Array:
+    """Return r W + a B for one drive row ``a`` (D,)."""
+    return advance(form, state) + drive @ B
 
 
-def scan(form: Form, B: Array, drive: Array, state: Array, out: Array) -> None:
-    """Write states r(1) … r(T) into ``out`` (T, N)."""
+def scan(
+    form: Form, B: Array, drive: Array, state: Array, out: Array | None = None
+) -> tuple[Array, Array]:
+    """Return the states r(1) … r(T), (T, N), written into ``out`` if it is given, and r(T)."""
+    states = np.empty((len(drive), state.size), state.dtype) if out is None else out
     for t in range(len(drive)):
-        step(form, B, drive[t], state)
-        out[t] = state
+        states[t] = state = step(form, B, drive[t], state)
+    return states, state
 
 
 def scan_readout(
-    form: Form, B: Array, drive: Array, weights: Array, state: Array, out: Array
-) -> None:
-    """Write r(t) weightsᵀ into ``out`` (T, D_out), without storing states.
+    form: Form, B: Array, drive: Array, weights: Array, state: Array, out: Array | None = None
+) -> tuple[Array, Array]:
+    """Return the outputs r(t) weightsᵀ, (T, D_out), without storing states, and r(T).
 
     ``weights`` (D_out, N) has one row per output.
     """
+    outputs = np.empty((len(drive), len(weights)), state.dtype) if out is None else out
     for t in range(len(drive)):
-        step(form, B, drive[t], state)
-        out[t] = weights @ state
+        state = step(form, B, drive[t], state)
+        outputs[t] = weights @ state
+    return outputs, state
 
 
 def run_closed_loop(
@@ -72,16 +78,18 @@ def run_closed_loop(
     readout: Readout,
     state: Array,
     y: Array,
-    out: Array,
-) -> None:
-    """Run with outputs fed back: r ← r W + a B + y F;  y ← offset + y previous + r weightsᵀ.
+) -> tuple[Array, Array]:
+    """Return the outputs (T, D_out) of a run in which they are fed back, and r(T).
 
-    ``feedback`` is F (D_out, N). ``y`` (D_out,) is the previous output, updated in place.
+        r ← r W + a B + y F,   y ← offset + y previous + r weightsᵀ
+
+    ``feedback`` is F (D_out, N). ``y`` (D_out,) is the output before the first row.
     """
+    outputs = np.empty((len(drive), y.size), state.dtype)
     for t in range(len(drive)):
-        state[:] = advance(form, state) + drive[t] @ B + y @ feedback
-        y[:] = readout.offset + y @ readout.previous + readout.weights @ state
-        out[t] = y
+        state = advance(form, state) + drive[t] @ B + y @ feedback
+        outputs[t] = y = readout.offset + y @ readout.previous + readout.weights @ state
+    return outputs, state
 
 
 def observe(features: FeatureForm | CustomForm | None, states: Array) -> Array:
@@ -111,12 +119,13 @@ def step_readout(
     row: Array,
     y: Array,
 ) -> bool:
-    """Compute row = r W + a B and y = offset + before previous + z weightsᵀ.
+    """Write the next state into ``row`` and the output into ``y``; return True if y is finite.
 
-    Return True if y is finite. z are the features of ``row``, and ``before`` (D_out,) is y(t−1).
-    ``state`` is not changed.
+        r(t) = r(t−1) W + a B,   y(t) = offset + y(t−1) previous + z(t) weightsᵀ
+
+    z are the features of the next state, and ``before`` (D_out,) is y(t−1).
     """
-    row[:] = advance(form, state) + drive @ B
+    row[:] = step(form, B, drive, state)
     (z,) = observe(readout.features, row[None])
     y[:] = readout.offset + before @ readout.previous + readout.weights @ z
     return bool(np.isfinite(y).all())
@@ -130,29 +139,30 @@ def run_readout(
     before: Array,
     loop: Feedback | None,
     state: Array,
-    out: Array,
-) -> int:
-    """Run ``step_readout`` on the rows of ``drive`` (T, D); return the number of valid outputs.
+) -> tuple[Array, Array]:
+    """Return the outputs of ``step_readout`` on the rows of a drive (T, D), and the last state.
 
-    ``before`` (T, D_out) contains y(t−1) for each row. With a ``loop``, only its first row is
-    required: the other rows, and the columns of the drive for y(t−1), are filled with the outputs.
-    The run ends before an output that is not finite or, in a loop, out of bounds.
+    ``before`` (T, D_out) contains y(t−1) for each row. With a ``loop``, only its first row is used,
+    and then the outputs, which also replace the columns of the drive for y(t−1). The run ends
+    before an output that is not finite or, in a loop, out of bounds, so there may be fewer than T.
     """
-    row = np.empty_like(state)
+    outputs = np.empty((len(drive), len(readout.offset)), state.dtype)
     for t in range(len(drive)):
+        a, b = drive[t], before[t]
         if loop is not None and t > 0:
-            output = (out[t - 1] * loop.scale + loop.mean).astype(out.dtype)
-            before[t] = (output - loop.mean) / loop.scale
-            drive[t, loop.start :] = before[t, : drive.shape[1] - loop.start]
-        if not step_readout(form, B, drive[t], readout, before[t], state, row, out[t]):
-            return t
-        if loop is not None:
-            if loop.clip:
-                out[t] = np.clip(out[t], loop.low, loop.high)
-            elif np.any((out[t] < loop.low) | (out[t] > loop.high)):
-                return t
-        state[:] = row
-    return len(drive)
+            fed_back = (outputs[t - 1] * loop.scale + loop.mean).astype(outputs.dtype)
+            b = ((fed_back - loop.mean) / loop.scale).astype(before.dtype)
+            a = np.concatenate([a[: loop.start], b[: len(a) - loop.start]])
+        row = np.empty_like(state)
+        valid = step_readout(form, B, a, readout, b, state, row, outputs[t])
+        if loop is not None and loop.clip:
+            outputs[t] = np.clip(outputs[t], loop.low, loop.high)
+        elif loop is not None:
+            valid = valid and not np.any((outputs[t] < loop.low) | (outputs[t] > loop.high))
+        if not valid:
+            return outputs[:t], state
+        state = row
+    return outputs, state
 
 
 def absorb_row(R: Array, Z: Array, keep: float, x: Array, y: Array) -> None:

@@ -41,7 +41,7 @@ class Trajectory(NamedTuple):
         """Return the rows [1, y(t−1), r(t)] of the readout (horizon, N'), in float64."""
         outputs = shifted(self.outputs, self.start.y)
         before = model.from_user(outputs).astype(model.reservoir.dtype)
-        r = np.array(self.start.r, model.reservoir.dtype)
+        r = np.asarray(self.start.r, model.reservoir.dtype)
         return readout_rows(model, before, self.loop.states(self.drive, before, r))
 
 
@@ -92,8 +92,8 @@ def run_forecast(
     if model.output_range is not None:
         low, high, clip_low, clip_high = np.asarray(model.output_range, np.float64)
         bounds = (clip_low, clip_high) if clip else (low, high)
-    r, y = (np.array(part, model.reservoir.dtype) for part in (r, y))
-    return loop.run(drive, r, y, bounds=bounds, clip=clip)
+    r, y = (np.asarray(part, model.reservoir.dtype) for part in (r, y))
+    return loop.run(drive, r, y, bounds=bounds, clip=clip)[0]
 
 
 def _check_horizon(model: LinearModel, horizon: Any) -> int:
@@ -163,8 +163,7 @@ def forecast_several(
     for rows in together:
         u = model.own_inputs(rows) if model.D_in else rows[..., :0]
         teacher = model.from_user(rows)
-        drive = reservoir.drive(u, teacher)
-        ends.append((teacher[..., -1, :], reservoir.last_state(drive, reservoir.zero_state(drive))))
+        ends.append((teacher[..., -1, :], reservoir.last_state(reservoir.drive(u, teacher))))
     xp = namespace(together[0])
     y, r = (xp.stack(part) if part[0].ndim == 1 else part[0] for part in zip(*ends, strict=True))
     if not bool(xp.isfinite(r).all()):
@@ -242,7 +241,7 @@ def _after_context(model: LinearModel, context: Any, known: Array) -> tuple[Stat
     u = model.own_inputs(rows) if model.D_in else rows[:, :0]
     teacher = model.from_user(rows[:, :D])
     reservoir = model.reservoir
-    r = reservoir.last_state(reservoir.drive(u[:-1], teacher[:-1]), reservoir.zero_state())
+    r = reservoir.last_state(reservoir.drive(u[:-1], teacher[:-1]))
     if not np.all(np.isfinite(r)):
         raise reservoir.overflowed("states")
     ahead = np.concatenate([u[-1:, D:], known])[: len(known)]

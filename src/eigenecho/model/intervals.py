@@ -210,7 +210,7 @@ def _response_rows(model: LinearModel, loop: ClosedLoop, response: Array) -> Arr
     """
     loop, none = replace(loop, B=loop.B[:0]), np.zeros((len(response) - 1, 0))
     outputs = response[:-1].transpose(1, 0, 2)
-    states = [loop.states(none, y, loop.reservoir.zero_state()) for y in outputs]
+    states = [loop.states(none, y) for y in outputs]
     rows = np.stack([readout_rows(model, y, r) for y, r in zip(outputs, states, strict=True)])
     rows[:, :, : int(model.readout_bias)] = 0.0
     return rows

@@ -104,8 +104,7 @@ class Learner(OnlineRun):
         """
         model, squares = self._model, self._squares
         self._fill(u, None)
-        r = self._r.copy()
-        self._advance(model.reservoir.form, model.reservoir.B, self._drive, r)
+        r = self._advance(model.reservoir.form, model.reservoir.B, self._drive, self._r)
         x, head = self._x, self._x.size - r.size
         x[head:] = r
         if model.output_to_readout:

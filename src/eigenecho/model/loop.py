@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eigenecho import kernels
+from eigenecho.progress import Progress
 from eigenecho.reservoir import Reservoir
 from eigenecho.rows import assemble
 from eigenecho.scaling import Scaling
@@ -24,7 +25,6 @@ from eigenecho.types import Array
 
 if TYPE_CHECKING:
     from eigenecho.model.model import LinearModel
-    from eigenecho.progress import Progress
 
 MAPPED = 1 << 22
 """Maximum number of entries of a map in memory at a time."""
@@ -93,8 +93,8 @@ class ClosedLoop:
         progress: Progress | None = None,
         bounds: tuple[Array, Array] | None = None,
         clip: bool = False,
-    ) -> Array:
-        """Compute outputs (T, D_out) for a drive (T, D), and update ``r`` and ``y`` in place.
+    ) -> tuple[Array, Array]:
+        """Return outputs (T, D_out) for a drive (T, D), and the last state.
 
         A readout of features may have ``bounds``. From the first output outside the bounds on,
         outputs are NaN, unless they are clipped.
@@ -103,23 +103,23 @@ class ClosedLoop:
         closed_loop = kernels.backend(drive).run_closed_loop
         form, readout = self.reservoir.form, self.readout
         is_plain = isinstance(form, kernels.DiagonalForm) and readout.features is None
-        for rows in [slice(None)] if progress is None else progress.pieces(len(drive)):
+        for rows in (progress or Progress()).pieces(len(drive)):
             if is_plain:
-                closed_loop(form, self.B, drive[rows], self.F, readout, r, y, out[rows])
+                out[rows], r = closed_loop(form, self.B, drive[rows], self.F, readout, r, y)
             else:
-                self._run_steps(drive[rows], r, y, out[rows], bounds, clip)
-        return out
+                out[rows], r = self._run_steps(drive[rows], r, y, bounds, clip)
+            y = out[rows.stop - 1] if len(out) else y
+        return out, r
 
     def _run_steps(
         self,
         drive: Array,
         r: Array,
         y: Array,
-        out: Array,
         bounds: tuple[Array, Array] | None,
         clip: bool,
-    ) -> None:
-        """Write outputs into ``out``, with NaN after the last valid one."""
+    ) -> tuple[Array, Array]:
+        """Return outputs, with NaN after the last valid one, and the last state."""
         low, high = bounds or (np.full(y.size, -np.inf), np.full(y.size, np.inf))
         loop = kernels.Feedback(drive.shape[1], np.zeros(y.size), np.ones(y.size), low, high, clip)
         before = np.tile(y, (len(drive), 1))
@@ -127,20 +127,20 @@ class ClosedLoop:
         B = np.concatenate([self.B, self.F])
         run = kernels.backend(drive, self.readout.features).run_readout
         with np.errstate(over="ignore", invalid="ignore"):  # the run ends there
-            valid = run(self.reservoir.form, B, columns, self.readout, before, loop, r, out)
-        out[valid:] = np.nan
-        if len(out):
-            y[:] = out[-1]
+            valid, r = run(self.reservoir.form, B, columns, self.readout, before, loop, r)
+        out = np.full((len(drive), y.size), np.nan, r.dtype)
+        out[: len(valid)] = valid
+        return out, r
 
-    def states(self, drive: Array, before: Array, r: Array) -> Array:
-        """Compute states (T, N) for known outputs, and update ``r`` in place.
+    def states(self, drive: Array, before: Array, r: Array | None = None) -> Array:
+        """Return states (T, N) for known outputs, from the state ``r``, by default zero.
 
         ``drive`` is (T, D), and ``before`` (T, D_out) contains y(t−1).
         """
-        states = np.empty((len(before), self.reservoir.units), self.reservoir.dtype)
-        drive = np.concatenate([drive, before], axis=1, dtype=self.reservoir.dtype)
-        kernels.scan(self.reservoir.form, np.concatenate([self.B, self.F]), drive, r, states)
-        return states
+        reservoir = self.reservoir
+        drive = np.concatenate([drive, before], axis=1, dtype=reservoir.dtype)
+        r = reservoir.zero_state() if r is None else r
+        return kernels.scan(reservoir.form, np.concatenate([self.B, self.F]), drive, r)[0]
 
     def response(self, horizon: int) -> Array:
         """Compute Ψ_0 … Ψ_{h−1} (horizon, D_out, D_out), with the response to output i in row i."""
@@ -151,7 +151,7 @@ class ClosedLoop:
         response = np.empty((horizon, *unit.shape))
         response[0] = unit
         for i, y in enumerate(unit):
-            response[1:, i] = loop.run(none, self.reservoir.zero_state(), y)
+            response[1:, i], _ = loop.run(none, self.reservoir.zero_state(), y)
         return response
 
     def maps(self, horizon: int) -> Iterator[tuple[Array, Array, Array]]:
@@ -183,8 +183,10 @@ class ClosedLoop:
             P, G = np.empty((D, n + 1, D)), np.empty((D, n, N))
             P[:, 0] = y
             for e in range(D):
-                closed_loop(form, none, np.zeros((n, 0)), w, turned, r[e], y[e], P[e, 1:])
-                kernels.scan(form, w, P[e, :n], g[e], G[e])
+                drive = np.zeros((n, 0))
+                P[e, 1:], r[e] = closed_loop(form, none, drive, w, turned, r[e], P[e, 0])
+                G[e], g[e] = kernels.scan(form, w, P[e, :n], g[e])
+            y = P[:, n]
             sums = total + np.cumsum(P[:, :n] @ offset + G @ constant, axis=1)
             c = np.concatenate([total, sums[:, :-1]], axis=1)
             total = sums[:, -1:]

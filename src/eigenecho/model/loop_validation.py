@@ -115,6 +115,5 @@ def _windows(problem: Problem, block: Block) -> Iterator[tuple[int, int, int, Ar
         drive, _ = problem.columns(i)
         r, row = problem.start(i), 0
         for first in np.unique(np.linspace(start, stop - length, per_series).astype(int)).tolist():
-            problem.reservoir.last_state(drive[row:first], r)
-            row = first
-            yield i, first, first + length, r.copy()
+            r, row = problem.reservoir.last_state(drive[row:first], r), first
+            yield i, first, first + length, r

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eigenecho import kernels
 from eigenecho.arrays import namespace, to_host, to_like
 from eigenecho.checks import check_flag
 from eigenecho.errors import UnstableWarning, Words, bad_argument, warn
@@ -82,12 +81,12 @@ def run(
 ) -> tuple[Array, State]:
     """Return outputs (T, D_out) of one series in the caller's units, and the state at its end."""
     start = model.zero_state() if state is None else state
-    r = namespace(u).array(start.r, model.reservoir.dtype)
+    r = namespace(u).asarray(start.r, model.reservoir.dtype)
     u = model.own_inputs(u)
     if model.closed and y_previous is None:
-        out = _run_closed(model, u, r, start.y, progress)
+        out, r = _run_closed(model, u, r, start.y, progress)
     else:
-        out = _run_open(model, u, r, y_previous, progress)
+        out, r = _run_open(model, u, r, y_previous, progress)
     outputs = model.to_user(out)
     last = namespace(u).array(outputs[..., -1, :] if u.shape[-2] else start.y)
     return outputs, State(r, last)
@@ -95,40 +94,41 @@ def run(
 
 def _run_closed(
     model: LinearModel, u: Array, r: Array, y: Array, progress: Progress | None
-) -> Array:
-    """Return outputs of the closed loop after the output ``y``, and update ``r`` in place."""
+) -> tuple[Array, Array]:
+    """Return outputs of the closed loop after the output ``y``, and the last state."""
     loop = ClosedLoop.of_output(model)
     y = np.array(model.from_user(np.asarray(y)), r.dtype)
     nothing = np.zeros((len(u), model.D_out), r.dtype)
     drive = np.ascontiguousarray(model.reservoir.drive(u, nothing)[:, : len(loop.B)])
-    out = loop.run(drive, r, y, progress)
+    out, r = loop.run(drive, r, y, progress)
     check_finite(model, out, closed=True)
     warn_if_growing(out, max(np.abs(u).max(initial=0.0), np.abs(out[:10]).max(initial=0.0)))
-    return out
+    return out, r
 
 
 def _run_open(
     model: LinearModel, u: Array, r: Array, y_previous: Array | None, progress: Progress | None
-) -> Array:
-    """Return outputs without a loop, or for given previous outputs; update ``r`` in place."""
+) -> tuple[Array, Array]:
+    """Return outputs without a loop, or for given previous outputs, and the last state."""
     reservoir, readout = model.reservoir, model.readout
     before = None if y_previous is None else model.from_user(y_previous)
     drive = reservoir.drive(u, before)
     out = namespace(u).empty((*u.shape[:-1], model.D_out), reservoir.dtype)
     if reservoir.features is not None:
         rows, W_out = _rows(model, u, before, r), np.asarray(model.W_out, np.float64)
+        states = [r]
         for piece in (progress or Progress()).pieces(len(u)):
             # The chunk size divides the piece size, so that sums do not depend on the pieces.
-            for first, X in rows.chunks(piece.start, piece.stop, UNIT // 16, [r]):
+            for first, X in rows.chunks(piece.start, piece.stop, UNIT // 16, states):
                 out[first : first + len(X)] = X @ W_out
         check_finite(model, out)
-        return out
-    kernels.read_out(reservoir.form, reservoir.B, drive, readout.weights, r, out, progress)
+        return out, states[0]
+    last = reservoir.read_out(readout.weights, drive, r, out, progress)
     out += to_like(readout.offset, out)
     if model.output_to_readout:
         out += before @ to_like(readout.previous, out)
     check_finite(model, out)
-    return out
+    return out, last
 
 
 def _rows(model: LinearModel, u: Array, before: Array | None, start: Array) -> SeriesRows:
@@ -173,7 +173,7 @@ def states(model: LinearModel, u: Array, out: Array | None = None) -> Array:
         # The outputs come first, because they drive the reservoir.
         before = model.from_user(shifted(run(model, u)[0], model.zero_state().y))
     drive = reservoir.drive(model.own_inputs(u), before)
-    return reservoir.states(drive, reservoir.zero_state(drive), out, Progress())
+    return reservoir.states(drive, out, Progress())
 
 
 def previous_outputs(

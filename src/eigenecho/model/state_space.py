@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eigenecho import kernels
 from eigenecho.reduction import BalancedSystem, System, TruncatedSystem, balance
 from eigenecho.reservoir import Reservoir
 from eigenecho.transition import Diagonal
@@ -75,8 +74,7 @@ class StateSpace:
         """Compute outputs (T, D_out) from a zero state, without the term y(t−1) of the readout."""
         reservoir, readout = self.model.reservoir, self.model.readout
         out = np.empty((len(drive), self.model.D_out))
-        state = reservoir.zero_state()
-        kernels.read_out(reservoir.form, reservoir.B, drive, readout.weights, state, out)
+        reservoir.read_out(readout.weights, drive, None, out)
         return out + readout.offset
 
     def with_modes(self, reduced: TruncatedSystem) -> LinearModel:

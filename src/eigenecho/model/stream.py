@@ -118,14 +118,13 @@ class Stream(OnlineRun):
             scaling = model.outputs or Scaling.identity(model.D_out)
             bound = np.full(model.D_out, np.inf)
             loop = kernels.Feedback(self._start, scaling.mean, scaling.scale, -bound, bound)
-        drive = np.array(reservoir.drive(model.own_inputs(u), before))
-        r, out = self._r.copy(), np.empty_like(before)
-        done = self._run(reservoir.form, reservoir.B, drive, model.readout, before, loop, r, out)
-        if done < len(out):
-            raise overflowed("output", None, done)
+        drive = reservoir.drive(model.own_inputs(u), before)
+        out, r = self._run(reservoir.form, reservoir.B, drive, model.readout, before, loop, self._r)
+        if len(out) < len(u):
+            raise overflowed("output", None, len(out))
         outputs = model.to_user(out)
         check_finite(model, outputs)
-        if done:
+        if len(out):
             self._r, self._y = r, outputs[-1].copy()
         return outputs
 

@@ -75,9 +75,7 @@ def seconds_per_step(
     drive = reservoir.drive(np.asarray(u, reservoir.dtype), None)
     out = np.empty((len(drive), reservoir.units), reservoir.dtype)
     with threadpool_limits(1):
-        times = _time_calls(
-            lambda: reservoir.scan(drive, reservoir.zero_state(), out), seconds, least
-        )
+        times = _time_calls(lambda: reservoir.scan(drive, out=out), seconds, least)
     return float(np.median(times)) / len(drive)
 
 

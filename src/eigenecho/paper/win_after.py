@@ -137,7 +137,7 @@ class WinAfter(Experiment):
 
 
 def _run(reservoir: Reservoir, u: Array) -> Array:
-    return reservoir.scan(reservoir.drive(u, None), reservoir.zero_state())
+    return reservoir.scan(reservoir.drive(u, None))[0]
 
 
 def _difference(a: Array, b: Array) -> float:

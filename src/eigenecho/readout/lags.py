@@ -83,7 +83,7 @@ def against(reservoir: Reservoir, rho: Any) -> Array:
 
 def _last(reservoir: Reservoir, drive: Array) -> Array:
     drive = namespace(drive).ascontiguousarray(drive)
-    return reservoir.last_state(drive, reservoir.zero_state(drive))
+    return reservoir.last_state(drive)
 
 
 def transform_length(rows: int, K: int) -> int:

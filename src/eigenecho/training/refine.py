@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 import numpy as np
 
-from eigenecho import kernels
 from eigenecho.arrays import namespace
 from eigenecho.readout import NormalEquations, against, correlate
 from eigenecho.rows import Block, SeriesRows, chunk_rows
@@ -248,7 +247,7 @@ def fitted_values(problem: Problem, block: Block, w: Array) -> list[Array]:
     for i, (start, stop) in enumerate(block):
         drive, head = problem.columns(i)
         out = xp.empty((stop, w.shape[1]))
-        kernels.read_out(reservoir.form, reservoir.B, drive[:stop], weights, problem.start(i), out)
+        reservoir.read_out(weights, drive[:stop], problem.start(i), out)
         out = out[start:]
         out += head[start:stop] @ w[:k]
         products.append(out)

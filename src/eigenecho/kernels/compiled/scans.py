@@ -7,7 +7,6 @@ columns by BLAS, one chunk at a time.
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import numpy as np
 
@@ -37,52 +36,70 @@ MAX_PARTIAL_OUTPUTS = 1 << 20
 """Largest number of partial outputs (tiles times rows times columns) in memory at a time."""
 
 
-def step(form: Form, B: Array, drive: Array, state: Array) -> None:
-    """Compute r ← r W + a B for one drive row ``a`` (D,)."""
+def step(form: Form, B: Array, drive: Array, state: Array) -> Array:
+    """Return r W + a B for one drive row ``a`` (D,)."""
     B, rows = _ensure_column(B, drive[None])
-    steps.step(form, B, rows[0], state)
+    return steps.step(form, B, rows[0], state)
 
 
-def scan(form: Form, B: Array, drive: Array, state: Array, out: Array) -> None:
-    """Write states r(1) … r(T) into ``out`` (…, T, N), which must be C-contiguous."""
+def scan(
+    form: Form, B: Array, drive: Array, state: Array, out: Array | None = None
+) -> tuple[Array, Array]:
+    """Return the states r(1) … r(T), (…, T, N), and the last one.
+
+    They are written into ``out`` if it is given, which must be C-contiguous.
+    """
     B, drive = _ensure_column(B, drive)
     projected = drive.shape[-1] >= MIN_BLAS_COLUMNS
+    last = state.copy()
+    states = np.empty((*drive.shape[:-1], last.shape[-1]), last.dtype) if out is None else out
     if isinstance(form, DiagonalForm) and not projected:
-        modes.scan(form, B, *_as_stacks(drive, state, out))
-        return
-    for a, r, states in zip(*_as_stacks(drive, state, out), strict=True):
+        modes.scan(form, B, *_as_stacks(drive, last, states))
+        return states, last
+    for a, r, rows in zip(*_as_stacks(drive, last, states), strict=True):
         if projected:
-            _scan_projected(form, B, a, r, states)
+            _scan_projected(form, B, a, r, rows)
         else:
-            steps.scan(form, B, a, r, states, False)
+            steps.scan(form, B, a, r, rows, False)
+    return states, last
 
 
 def scan_readout(
-    form: Form, B: Array, drive: Array, weights: Array, state: Array, out: Array
-) -> None:
-    """Write r(t) weightsᵀ into ``out`` (…, T, D_out), without storing states."""
+    form: Form, B: Array, drive: Array, weights: Array, state: Array, out: Array | None = None
+) -> tuple[Array, Array]:
+    """Return the outputs r(t) weightsᵀ, (…, T, D_out), without storing states, and r(T)."""
     B, drive = _ensure_column(B, drive)
     projected = max(drive.shape[-1], len(weights)) >= MIN_BLAS_COLUMNS
+    last, dtype = state.copy(), np.result_type(state, weights)
+    outputs = np.empty((*drive.shape[:-1], len(weights)), dtype) if out is None else out
     if isinstance(form, DiagonalForm) and not projected:
-        _scan_readout_by_tiles(form, B, weights, *_as_stacks(drive, state, out))
-        return
-    for a, r, outputs in zip(*_as_stacks(drive, state, out), strict=True):
+        _scan_readout_by_tiles(form, B, weights, *_as_stacks(drive, last, outputs))
+        return outputs, last
+    for a, r, rows in zip(*_as_stacks(drive, last, outputs), strict=True):
         if projected:
-            _scan_readout_by_chunks(form, B, a, weights, r, outputs)
+            _scan_readout_by_chunks(form, B, a, weights, r, rows)
         else:
-            steps.scan_readout(form, B, a, weights, r, outputs)
+            steps.scan_readout(form, B, a, weights, r, rows)
+    return outputs, last
 
 
-def run_closed_loop(form: DiagonalForm, *arguments: Any) -> None:
-    """Run with outputs fed back: r ← r W + a B + y F;  y ← offset + y previous + r weightsᵀ."""
-    modes.run_closed_loop(form, *arguments)
+def run_closed_loop(
+    form: DiagonalForm,
+    B: Array,
+    drive: Array,
+    feedback: Array,
+    readout: Readout,
+    state: Array,
+    y: Array,
+) -> tuple[Array, Array]:
+    """Return the outputs (T, D_out) of a run in which they are fed back, and r(T)."""
+    last, outputs = state.copy(), np.empty((len(drive), y.size), state.dtype)
+    modes.run_closed_loop(form, B, drive, feedback, readout, last, y.copy(), outputs)
+    return outputs, last
 
 
 def step_readout(form: Form, B: Array, drive: Array, readout: Readout, *arguments: Array) -> bool:
-    """Compute row = r W + a B and y = offset + before previous + z weightsᵀ.
-
-    Return True if y is finite.
-    """
+    """Write the next state and the output; return True if the output is finite."""
     if not len(B):
         B, drive = np.zeros((1, B.shape[1]), B.dtype), np.zeros(1, B.dtype)
     # A plain tuple is used, as numba takes longer to unbox a named tuple than to step 1000 units.
@@ -97,16 +114,17 @@ def run_readout(
     before: Array,
     loop: Feedback | None,
     state: Array,
-    out: Array,
-) -> int:
-    """Run ``step_readout`` on the rows of ``drive`` (T, D); return the number of valid outputs."""
+) -> tuple[Array, Array]:
+    """Return the outputs of ``step_readout``, up to the first invalid one, and the last state."""
     none = np.empty(0)
     start, *others = loop or Feedback(0, none, none, none, none)
     bounds = (start if len(B) else 1, *others)
     B, drive = _ensure_column(B, drive)
-    return steps.run_readout(
-        form, B, drive, tuple(readout), before, loop is not None, bounds, state, out
-    )
+    if loop is not None:  # its columns are filled with outputs
+        drive, before = drive.copy(), before.copy()
+    last, outputs = state.copy(), np.empty((len(drive), before.shape[1]), state.dtype)
+    arguments = form, B, drive, tuple(readout), before, loop is not None, bounds
+    return outputs[: steps.run_readout(*arguments, last, outputs)], last
 
 
 def observe(features: FeatureForm, states: Array) -> Array:
@@ -145,7 +163,7 @@ def _scan_readout_by_chunks(
     states = np.empty((min(rows, len(drive)), state.size), state.dtype)
     for start in range(0, len(drive), rows):
         piece = drive[start : start + rows]
-        scan(form, B, piece, state, states[: len(piece)])
+        _, state[:] = scan(form, B, piece, state, states[: len(piece)])
         np.matmul(states[: len(piece)], weights.T, out=out[start : start + rows])
 
 

@@ -121,12 +121,12 @@ def _advance(form, x, b, prev, row):
 
 @compiled
 def step(form, B, drive, state):
-    """Compute r ← r W + a B."""
+    """Return r W + a B."""
     row = np.empty_like(state)
     advance(form, drive[0], B[0], state, row)
     for d in range(1, drive.size):
         add_scaled(drive[d], B[d], row)
-    state[:] = row
+    return row
 
 
 @compiled

@@ -33,24 +33,20 @@ def to_dense(form: SparseForm, like: Tensor) -> Tensor:
 
 
 def scan(W: Tensor, B: Tensor, drive: Tensor, state: Tensor, out: Tensor) -> None:
-    """Write states of series (…, T, D) into ``out`` (…, T, N); update ``state``."""
-    T = drive.shape[-2]
-    if not T:
-        return
-    L = max(1, math.isqrt(T))
+    """Write states of series (…, T, D) into ``out`` (…, T, N)."""
+    L = max(1, math.isqrt(drive.shape[-2]))
     driven = cut(drive, L) @ B  # (…, C, L, N)
     r = _chunk_starts(W, driven, state)
     for k in range(L):
         r = r @ W + driven[..., k, :]
         rows = out[..., k::L, :]
         rows.copy_(r[..., : rows.shape[-2], :])
-    state.copy_(out[..., -1, :])
 
 
 def scan_readout(
     W: Tensor, B: Tensor, drive: Tensor, weights: Tensor, state: Tensor, out: Tensor
-) -> None:
-    """Write r(t) weightsᵀ into ``out`` (…, T, E), in blocks of states."""
+) -> Tensor:
+    """Write r(t) weightsᵀ into ``out`` (…, T, E), in blocks of states; return r(T)."""
     T, N = drive.shape[-2], len(W)
     count = max(1, MAX_STORED_STATES // (N * max(1, state[..., 0].numel())))
     for first in range(0, T, count):
@@ -58,6 +54,8 @@ def scan_readout(
         states = torch.empty((*piece.shape[:-1], N), dtype=drive.dtype, device=drive.device)
         scan(W, B, piece, state, states)
         out[..., first : first + count, :] = states @ weights.T
+        state = states[..., -1, :]
+    return state.clone()
 
 
 def _chunk_starts(W: Tensor, driven: Tensor, state: Tensor) -> Tensor:

@@ -28,17 +28,27 @@ MAX_LAST_STATE_CHUNK = 1024
 """Largest number of steps of a chunk if only the last state is needed."""
 
 
-def scan(form: Form, B: Any, drive: Tensor, state: Tensor, out: Tensor) -> None:
-    """Write states of series (…, T, D) into ``out`` (…, T, N); update ``state`` (…, N)."""
+def scan(
+    form: Form, B: Any, drive: Tensor, state: Tensor, out: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Return the states r(1) … r(T) of series (…, T, D), (…, T, N), and r(T), (…, N)."""
+    T = drive.shape[-2]
+    if out is None:
+        out = state.new_empty((*drive.shape[:-1], state.shape[-1]))
+    if not T:
+        return out, state.clone()
     if not isinstance(form, DiagonalForm):
         matrices.scan(_dense_matrix(form, drive), to_like(B, drive), drive, state, out)
-        return
-    T = drive.shape[-2]
-    if not T:
-        return
-    if uses_triton(drive):
+    elif uses_triton(drive):
         _scan_fused(form, B, drive, state, out)
-        return
+    else:
+        _scan_chunks(form, B, drive, state, out)
+    return out, out[..., -1, :].clone()
+
+
+def _scan_chunks(form: DiagonalForm, B: Any, drive: Tensor, state: Tensor, out: Tensor) -> None:
+    """Write states into ``out``, one step of all chunks at a time."""
+    T = drive.shape[-2]
     modes, L = ComplexModes.of(form, drive), _chunk_steps(T)
     chunks, b, powers = cut(drive, L), modes.separate(to_like(B, drive)), modes.powers(L + 1)
     z = starts(powers[L], modes.separate(state), ends(b, powers, chunks))
@@ -46,7 +56,6 @@ def scan(form: Form, B: Any, drive: Tensor, state: Tensor, out: Tensor) -> None:
         z = z * modes.values + chunks[..., k, :].to(b.dtype) @ b
         rows = out[..., k::L, :]
         modes.write(z[..., : rows.shape[-2], :], rows)
-    state.copy_(out[..., -1, :])
 
 
 def _scan_fused(form: DiagonalForm, B: Any, drive: Tensor, state: Tensor, out: Tensor) -> None:
@@ -71,7 +80,6 @@ def _scan_fused(form: DiagonalForm, B: Any, drive: Tensor, state: Tensor, out: T
         torch.matmul(drive, weights, out=out)
         stack = stack[..., :0]
     fused.write((tables.a, tables.s, n), weights, stack, begun, states, L)
-    state.copy_(out[..., -1, :])
 
 
 @cache
@@ -98,9 +106,9 @@ def _load_fused() -> Any:
 
 
 def scan_readout(
-    form: Form, B: Any, drive: Tensor, weights: Any, state: Tensor, out: Tensor
-) -> None:
-    """Write r(t) weightsᵀ of series (…, T, D) into ``out`` (…, T, E), by matrix products only.
+    form: Form, B: Any, drive: Tensor, weights: Any, state: Tensor, out: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Return r(t) weightsᵀ of series (…, T, D), (…, T, E), and r(T), by matrix products only.
 
     With chunks of L rows, the number q of a chunk, and the readout weights c of the modes,
 
@@ -111,12 +119,15 @@ def scan_readout(
     not computed.
     """
     B, weights = to_like(B, drive), to_like(weights, drive)
-    if not isinstance(form, DiagonalForm):
-        matrices.scan_readout(_dense_matrix(form, drive), B, drive, weights, state, out)
-        return
     (T, D), E = drive.shape[-2:], len(weights)
+    if out is None:
+        out = state.new_empty((*drive.shape[:-1], E))
+    if not isinstance(form, DiagonalForm):
+        W = _dense_matrix(form, drive)
+        return out, matrices.scan_readout(W, B, drive, weights, state, out)
+    last = state.clone()
     if not T:
-        return
+        return out, last
     modes = ComplexModes.of(form, drive)
     if D * E:
         L = max(MIN_CHUNK_STEPS, min(_chunk_steps(T), math.isqrt(MAX_TOEPLITZ_ENTRIES // (D * E))))
@@ -133,7 +144,8 @@ def scan_readout(
         out.copy_(outputs.reshape(*outputs.shape[:-3], -1, E)[..., :T, :])
     last_steps = T - (chunks.shape[-3] - 1) * L
     end = ends(b, powers, chunks[..., -1:, :last_steps, :])[..., 0, :]
-    modes.write(begun[..., -1, :] * powers[last_steps] + end, state)
+    modes.write(begun[..., -1, :] * powers[last_steps] + end, last)
+    return out, last
 
 
 def _sum_starts(begun: Tensor, powers: Tensor, c: Tensor) -> Tensor:
