@@ -30,7 +30,7 @@ _NAMES = {
     "delay_line": "eigenecho.transition",
     "diagonalize": "eigenecho.convert",
     "from_reservoirpy": "eigenecho.interop",
-    "load": "eigenecho.loading",
+    "load": "eigenecho.files",
     "probe": "eigenecho.model.compare",
     "search": "eigenecho.grid_search",
 }
@@ -48,9 +48,9 @@ if TYPE_CHECKING:
         ReservoirClassifier,
         ReservoirFeatures,
     )
+    from eigenecho.files import load
     from eigenecho.grid_search import search
     from eigenecho.interop import from_reservoirpy
-    from eigenecho.loading import load
     from eigenecho.model import LinearModel, State
     from eigenecho.model.compare import probe
     from eigenecho.spectra import Spectrum

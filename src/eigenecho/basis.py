@@ -11,7 +11,6 @@ import numpy as np
 from eigenecho.arrays import namespace
 from eigenecho.checks import check_floats, check_square
 from eigenecho.errors import StorageError, bad_argument
-from eigenecho.schema import stands_for
 from eigenecho.spectra import Spectrum
 from eigenecho.types import Array, Count
 
@@ -217,6 +216,31 @@ class DrawnBasis(Basis):
         """Return a new generator that draws the eigenvectors."""
         return np.random.Generator(np.random.PCG64(self.seed))
 
+    def _parts(self) -> dict[str, Any]:
+        """Return the parts for a file; ``first`` are the first numbers of the generator."""
+        seed, first = self.seed, tuple(self.generator().normal(size=3).tolist())
+        drawn = {"n_real": self.n_real, "pairs": self.pairs, "entropy": f"{seed.entropy:x}"}
+        return drawn | {"spawn_key": seed.spawn_key, "first": first}
+
+    @classmethod
+    def _from_parts(
+        cls,
+        n_real: Count,
+        pairs: Count,
+        entropy: str,
+        spawn_key: tuple[int, ...],
+        first: tuple[float, ...],
+    ) -> DrawnBasis:
+        """Return the basis, or raise if this version of NumPy draws other numbers."""
+        basis = cls(n_real, pairs, np.random.SeedSequence(int(entropy, 16), spawn_key=spawn_key))
+        check_floats(np.asarray(first), "first", 3)
+        if not np.allclose(first, basis.generator().normal(size=3), rtol=1e-9, atol=0):
+            raise StorageError(
+                "This version of NumPy draws other random numbers from the stored seed than the "
+                "version with which the file was saved. Load the file with that version."
+            )
+        return basis
+
 
 def drawn_basis(spectrum: Spectrum, rng: np.random.Generator) -> Basis:
     """Return a basis of random eigenvectors for a spectrum. The generator must be unused."""
@@ -226,39 +250,3 @@ def drawn_basis(spectrum: Spectrum, rng: np.random.Generator) -> Basis:
     if plain and type(seed.entropy) is int and seed.pool_size == POOL:
         return DrawnBasis(spectrum.real.size, spectrum.pairs.size, seed)
     return random_basis(spectrum, rng)
-
-
-@stands_for(DrawnBasis)
-@dataclass(frozen=True)
-class StoredDraw:
-    """Sizes and seed of random eigenvectors, as stored in files.
-
-    ``first`` are the first numbers of their generator. Other versions of NumPy may draw different
-    numbers.
-    """
-
-    n_real: Count
-    pairs: Count
-    entropy: str
-    spawn_key: tuple[int, ...]
-    first: tuple[float, ...]
-
-    @classmethod
-    def of(cls, basis: DrawnBasis) -> StoredDraw:
-        """Return the sizes and the seed of a basis."""
-        seed = basis.seed
-        first = tuple(basis.generator().normal(size=3))
-        return cls(basis.n_real, basis.pairs, f"{seed.entropy:x}", seed.spawn_key, first)
-
-    def restored(self) -> DrawnBasis:
-        """Return the basis, or raise if this version of NumPy draws different numbers."""
-        seed = np.random.SeedSequence(int(self.entropy, 16), spawn_key=self.spawn_key)
-        basis = DrawnBasis(self.n_real, self.pairs, seed)
-        drawn = basis.generator().normal(size=3)
-        check_floats(np.asarray(self.first), "first", 3)
-        if not np.allclose(self.first, drawn, rtol=1e-9, atol=0):
-            raise StorageError(
-                "This version of NumPy draws other random numbers from the stored seed than the "
-                "version with which the file was saved. Load the file with that version."
-            )
-        return basis

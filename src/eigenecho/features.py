@@ -12,7 +12,7 @@ remains a linear least-squares problem.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import comb
 from typing import Any, NamedTuple
@@ -24,7 +24,6 @@ from eigenecho.checks import check_count, check_finite, check_known, check_numbe
 from eigenecho.errors import Words, bad_argument
 from eigenecho.kernels import CustomForm, FeatureForm
 from eigenecho.scaling import Scaling
-from eigenecho.schema import stands_for
 from eigenecho.types import Array, PositiveArray
 
 __all__ = ["Features", "cosines", "custom", "joined", "polynomial", "tanh"]
@@ -98,6 +97,13 @@ class Features:
         ]
         builtin = FeatureMap(columns, np.zeros(n), np.ones(n), products, *weights)
         return CustomMap(builtin, tuple(functions)) if functions else builtin
+
+    def check(self) -> None:
+        """Raise if parts from a file are invalid."""
+        for kind, size, scale, seed, _ in self.parts:
+            check_known(kind, "features", ("polynomial", *PROJECTIONS))
+            _ = polynomial(size) if kind == "polynomial" else _random(kind, size, scale, seed)
+        joined(self)
 
     def __repr__(self) -> str:
         text = ", ".join(map(repr, self.parts))
@@ -258,25 +264,6 @@ def resolve(value: Any) -> Features | None:
     raise bad_argument("features", value, expected, remedy if callable(value) else "")
 
 
-def to_plain(features: Features) -> list[list[Any]]:
-    """Return a description of features as lists for a file, or raise if they are custom."""
-    if any(part.function is not None for part in features.parts):
-        raise _not_stored()
-    return [[part.kind, part.size, part.scale, part.seed] for part in features.parts]
-
-
-def from_plain(parts: Any) -> Features:
-    """Return the features described by ``to_plain``, or raise if the description is invalid."""
-    made = []
-    for part in parts if isinstance(parts, list) else [parts]:
-        if not isinstance(part, list) or len(part) != 4:
-            raise bad_argument("features", parts, "lists of a kind, a size, a scale and a seed")
-        kind, size, scale, seed = part
-        check_known(kind, "features", ("polynomial", *PROJECTIONS))
-        made.append(polynomial(size) if kind == "polynomial" else _random(kind, size, scale, seed))
-    return joined(*made)
-
-
 def _random(kind: str, count: int, scale: float, seed: int | None) -> Features:
     count = check_count(count, "count", "a number of features", 1, MOST)
     scale = check_number(scale, "scale", above=0)
@@ -393,23 +380,6 @@ class CustomMap:
 
     def _compute(self, states: Array) -> Array:
         return np.concatenate([_call(part, states) for part in self.functions], axis=1)
-
-
-@stands_for(CustomMap)
-class StoredCustomMap:
-    """Stored form of custom features, which always raises an error."""
-
-    @classmethod
-    def of(cls, value: Any) -> Sequence[Any]:
-        """Raise, because functions cannot be stored."""
-        raise _not_stored()
-
-
-def _not_stored() -> ValueError:
-    return ValueError(
-        "Networks with custom features cannot be saved, because a file does not contain Python "
-        "functions. Use the features of eigenecho.features, or pickle the network."
-    )
 
 
 def _call(part: Part, states: Array) -> Array:

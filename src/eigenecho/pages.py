@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import eigenecho
-from eigenecho import storage
+from eigenecho import files
 from eigenecho.errors import missing_package
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def environment(*packages: str) -> Any:
 def write_file(path: Path, data: bytes) -> None:
     """Create the folder of a file if necessary, and write the file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    storage.write_whole({path: data})
+    files.write_whole({path: data})
 
 
 def format_numbers(values: ArrayLike, finest: float | None = None) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from eigenecho.transition import (
     DelayLine,
     Dense,
     Diagonal,
+    Sparse,
     Transition,
     as_transition,
     choose_form,
@@ -62,7 +63,7 @@ class Reservoir:
     themselves if there are none.
     """
 
-    transition: Transition
+    transition: Annotated[Transition, Dense | Diagonal | Sparse]
     W_in: Array
     bias: Array | None = None
     W_fb: Array | None = None

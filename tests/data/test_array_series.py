@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from eigenecho import schema
-from eigenecho.data.panel import read
-from eigenecho.data.stored import Panel
+from eigenecho import files
+from eigenecho.data.panel import Panel, read
 from eigenecho.types import Forecast
 
 pd = pytest.importorskip("pandas")
@@ -124,12 +123,11 @@ def test_arrays_do_not_need_pandas():
     code = (
         "import sys\n"
         "sys.modules['pandas'] = None\n"
-        "from eigenecho import schema\n"
-        "from eigenecho.data.panel import read\n"
-        "from eigenecho.data.stored import Panel\n"
+        "from eigenecho import files\n"
+        "from eigenecho.data.panel import Panel, read\n"
         "from eigenecho.data.origins import origins\n"
         "panel = read([1.0, None, 3.0], [1, 2, 3])\n"
-        "schema.unpack(Panel, *schema.pack(panel)[1:])\n"
+        "files.unpack(Panel, *files.pack(panel)[1:])\n"
         "panel.follow([4.0], [4])\n"
         "panel.future([1, 2], 2)\n"
         "origins(panel, 1, 1)\n"
@@ -342,7 +340,7 @@ def test_other_numbers_of_series():
 @pytest.mark.parametrize("kind", ["single", "columns", "list"])
 def test_panels_in_files(kind):
     panel = read(held(kind), drivers(kind), past=[1])
-    loaded = schema.unpack(Panel, *schema.pack(panel)[1:])
+    loaded = files.unpack(Panel, *files.pack(panel)[1:])
     assert (loaded.form, loaded.labels, loaded.columns) == (panel.form, panel.labels, panel.columns)
     for one, other in zip(loaded.histories, panel.histories, strict=True):
         np.testing.assert_array_equal(one.times, other.times)
@@ -358,20 +356,18 @@ def test_panels_in_files(kind):
     ],
 )  # fmt: skip
 def test_invalid_values_in_a_file(change):
-    _, tensors, values = schema.pack(read(Y[:, 0], X, past=[1]))
+    _, tensors, values = files.pack(read(Y[:, 0], X, past=[1]))
     for name, value in change.items():
         place = next((values[p] for p in ("columns", "form") if name in values[p]), values)
-        if name in ("labels", "past"):
-            value = {"count": place[name]["count"], "of": value}
         place[name] = value
     with pytest.raises(ValueError):
-        schema.unpack(Panel, tensors, values)
+        files.unpack(Panel, tensors, values)
 
 
 def test_missing_values_in_a_file():
-    _, tensors, values = schema.pack(read(Y[:, 0], X))
+    _, tensors, values = files.pack(read(Y[:, 0], X))
     for key in values:
         with pytest.raises(ValueError, match=key):
-            schema.unpack(Panel, tensors, {k: v for k, v in values.items() if k != key})
+            files.unpack(Panel, tensors, {k: v for k, v in values.items() if k != key})
     with pytest.raises(ValueError, match="more"):
-        schema.unpack(Panel, tensors | {"more": np.zeros(3)}, values)
+        files.unpack(Panel, tensors | {"more": np.zeros(3)}, values)

@@ -11,10 +11,8 @@ import numpy as np
 import pytest
 
 import eigenecho as ee
-from eigenecho import schema, storage
-from eigenecho.data.panel import read
-from eigenecho.data.stored import Panel
-from eigenecho.errors import StorageError
+from eigenecho import files
+from eigenecho.data.panel import Panel, read
 from optional import optional
 
 pd = pytest.importorskip("pandas")
@@ -301,12 +299,11 @@ def test_dates_as_ids_keep_their_time_zone():
     "change",
     [{"library": "duckdb"}, {"id_type": "Object"}, {"time_type": "x"}, {"zone": "Nowhere/None"}],
 )
-def test_invalid_formats_in_a_file(change, tmp_path):
-    _, tensors, values = schema.pack(read(long_pl()))
-    values["form"]["frame"]["FrameFormat"] |= change
-    storage.write(tmp_path / "file", "Panel", tensors, values)
-    with pytest.raises(StorageError):
-        storage.load(tmp_path / "file", {"Panel": Panel}.get)
+def test_invalid_formats_in_a_file(change):
+    _, tensors, values = files.pack(read(long_pl()))
+    values["form"]["frame"] |= change
+    with pytest.raises(files.INVALID):
+        files.unpack(Panel, tensors, values)
 
 
 def test_ids_that_floats_cannot_distinguish():

@@ -9,7 +9,6 @@ import pytest
 
 import crafted
 import eigenecho as ee
-from eigenecho import storage
 from eigenecho.errors import StorageError
 from eigenecho.forecasting.candidates import Ensemble
 from eigenecho.forecasting.prior import NO_PRIOR
@@ -217,30 +216,34 @@ def _drop(name):
 
 def _place(values, path):
     """Return the object that holds the last name of a path, and that name."""
-    *parents, key = path.split("/")
+    *parents, key = (int(part) if part.isdigit() else part for part in path.split("/"))
     for parent in parents:
         values = values[parent]
     return values, key
 
 
 def _tensor(name, change):
-    """Replace an array and update its number of rows; ``name`` is its path."""
+    """Replace an array and the numbers of rows of the arrays in it; ``name`` is its path."""
+    path = f"fitted.{name.replace('/', '.')}"
 
     def damage(tensors, values):
-        place, key = _place(values["fitted"], name)
-        kept = [part for part in name.split("/") if part not in ("of", *SINGLE)]
-        path = ".".join(["fitted", *kept])
         tensors[path] = np.ascontiguousarray(change(tensors[path]))
-        if isinstance(place[key], int):
-            place[key] = len(tensors[path])
-        else:
-            place[key][-1] += len(tensors[path]) - sum(place[key])
+        if f"{path}.rows" in tensors:
+            _resize(tensors, path, len(tensors[path]))
 
     return damage
 
 
-SINGLE = ("Bands", "Spectrum")
-"""Classes that are not part of a path, because there is only one candidate."""
+def _resize(tensors, path, size):
+    rows = tensors[f"{path}.rows"]
+    rows[-1] += size - rows.sum()
+
+
+def _rows(name, rows):
+    def damage(tensors, values):
+        tensors[f"fitted.{name.replace('/', '.')}.rows"] = np.array(rows)
+
+    return damage
 
 
 def _value(path, value):
@@ -251,70 +254,51 @@ def _value(path, value):
     return damage
 
 
-def _pull(ridge):
-    return {"kind": "Pull", "Pull": {"ridge": ridge, "share": 1.0}}
-
-
 def _fitted(path, value):
     return _value(f"fitted/{path}", value)
 
 
-def _first_of(path, value):
-    """Replace the value of the first item of a column."""
-
-    def damage(tensors, values):
-        place, key = _place(values["fitted"], path)
-        place[key][0] = value
-
-    return damage
-
-
 def _member(name, value):
-    return _first_of(f"ensemble/members/of/{name}", value)
+    return _fitted(f"ensemble/members/0/{name}", value)
 
 
 def _view(name, value):
-    return _first_of(VIEWS + name, value)
+    return _fitted(VIEWS + name, value)
 
 
-VIEWS = "ensemble/members/of/view/"
-SERIES, KNOWN, WEIGHTS = "panel/series/of", "panel/known/of", "ensemble/members/of/weights"
+VIEWS = "ensemble/members/0/view/"
+SERIES, KNOWN, WEIGHTS = "panel/series", "panel/known", "ensemble/members/0/weights"
 
 
 def _emptied(path):
-    """Remove all items of a column and their arrays."""
+    """Remove all items of a list and their arrays."""
 
     def damage(tensors, values):
         place, key = _place(values["fitted"], path)
-        place[key] = {"count": 0, "of": _empty(place[key]["of"])}
+        place[key] = []
         prefix = f"fitted.{path.replace('/', '.')}."
         for name in [name for name in tensors if name.startswith(prefix)]:
-            tensors[name] = tensors[name][:0]
+            del tensors[name]
 
     return damage
 
 
-def _empty(column):
-    if isinstance(column, dict):
-        return {key: _empty(value) for key, value in column.items()}
-    return []
-
-
-NOTHING = {"count": 0, "of": []}
-LABELS = {"items": {"count": 1, "of": [0]}, "levels": {"count": 1, "of": [None]}, "kind": "int64"}
-REMOVED = "effects/weights/of/removed/"
+PULL = {"ridge": 30.0, "share": 1.0}
+REPEATED = {"logarithm": False, "known": True, "calendar": False}
+LABELS = {"items": [0], "levels": [None], "kind": "int64"}
+REMOVED = "effects/weights/0/removed/"
 DAMAGES = [
     ("single", _drop("panel.series"), "The array 'fitted.panel.series' is missing"),
-    ("single", _fitted(SERIES, [41]), "fitted.panel.series"),
-    ("single", _fitted(SERIES, [-40]), "fitted.panel.series"),
-    ("single", _fitted(SERIES, [40.0]), "fitted.panel.series"),
+    ("single", _rows(SERIES, [41]), "panel.series"),
+    ("single", _rows(SERIES, [-40]), "panel.series"),
+    ("single", _rows(SERIES, [40.0]), "panel.series"),
     ("single", _tensor(SERIES, lambda a: a[1:]), "Invalid (known|times)"),
     ("single", _tensor(SERIES, lambda a: np.full_like(a, np.nan)), "only NaN"),
-    ("single", _tensor(SERIES, lambda a: a + np.inf), "fitted.panel.series: got invalid numbers"),
+    ("single", _tensor(SERIES, lambda a: a + np.inf), "panel.series"),
     ("single", _tensor(SERIES, lambda a: a * 1e200), "numbers up to 1e[+]150"),
     ("single", _tensor(SERIES, lambda a: a.astype(np.float32)), "series[=:]"),
     ("single", _tensor(KNOWN, lambda a: np.hstack([a, a])), "Invalid (known|times)"),
-    ("single", _tensor("panel/past/of", lambda a: a[1:]), "past[=:]"),
+    ("single", _tensor("panel/past", lambda a: a[1:]), "past[=:]"),
     ("single", _tensor(WEIGHTS, lambda a: a[1:]), "weights[=:]"),
     ("single", _tensor(WEIGHTS, lambda a: a[:, :1]), "weights[=:]"),
     ("single", _tensor(WEIGHTS, lambda a: a * np.nan), "finite numbers"),
@@ -322,60 +306,60 @@ DAMAGES = [
     ("single", _tensor("bands/growth", lambda a: a[1:]), "growth[=:]"),
     ("single", _tensor("bands/growth", np.zeros_like), "finite numbers > 0"),
     ("single", _tensor("bands/ratios", lambda a: a[::-1]), "sorted errors"),
-    ("single", _tensor("config/spectrum/Spectrum/pairs", np.zeros_like), "conjugate"),
-    ("single", _value("params/given", {"kind": None}), "Unknown entries: params.given"),
-    ("single", _value("params/plain/horizon", 0), "horizon=0"),
-    ("single", _value("params/plain/horizon", 10**30), "horizon=1"),
-    ("single", _value("params/plain/past", {"set": [1]}), "label[=:]"),
-    ("single", _value("params/plain/past", "\0u1"), "int"),
-    ("single", _value("params/plain/past", [[1]]), "label[=:]"),
-    ("single", _value("params/plain/seed", -1), "seed=-1"),
-    ("single", _value("params/plain/seasons", [[7]]), "label[=:]"),
-    ("single", _value("params/plain/progress", 1), "progress=1"),
-    ("single", _value("params/plain/more", 1), "params[=:]"),
+    ("single", _tensor("config/spectrum/pairs", np.zeros_like), "conjugate"),
+    ("single", _value("params/given", None), "params: "),
+    ("single", _value("params/values/horizon", 0), "horizon=0"),
+    ("single", _value("params/values/horizon", 10**30), "horizon=1"),
+    ("single", _value("params/values/past", {"set": [1]}), "label[=:]"),
+    ("single", _value("params/values/past", {"tuple": 1}), "label[=:]"),
+    ("single", _value("params/values/past", [[1]]), "label[=:]"),
+    ("single", _value("params/values/seed", -1), "seed=-1"),
+    ("single", _value("params/values/seasons", [[7]]), "label[=:]"),
+    ("single", _value("params/values/progress", 1), "progress=1"),
+    ("single", _value("params/values/more", 1), "params[=:]"),
     ("single", _fitted("config/horizon", 3), "Invalid (weights|growth)"),
-    ("single", _fitted("config/periods", {"count": 21, "of": [4.0] * 21}), "at most 20"),
-    ("single", _fitted("config/periods", {"count": 398, "of": [4.0] * 398}), "398 periods"),
+    ("single", _fitted("config/periods", [4.0] * 21), "at most 20"),
+    ("single", _fitted("config/periods", [4.0] * 398), "398 periods"),
     ("single", _fitted("config/sharing", "not"), "sharing='not'"),
     ("single", _fitted("config/validation", 1), "validation=1"),
     ("list", _fitted("config/multivariate", True), "multivariate=True"),
     ("single", _fitted("bands/blocks", 0.0), "blocks=0"),
     ("single", _tensor("bands/means", lambda a: -a - 1), "means[=:]"),
     ("single", _tensor("effects/filter/spectrum/real", lambda a: a + 1e6), "do not overflow"),
-    ("single", _tensor("effects/weights/of/columns", lambda a: a[1:]), "columns[=:]"),
-    ("single", _tensor("effects/weights/of/one_step", lambda a: a[1:]), "one_step[=:]"),
-    ("single", _fitted(REMOVED + "calendar", [False] * 3), "distinct effects"),
+    ("single", _tensor("effects/weights/0/columns", lambda a: a[1:]), "columns[=:]"),
+    ("single", _tensor("effects/weights/0/one_step", lambda a: a[1:]), "one_step[=:]"),
+    ("single", _fitted("effects/weights/1/removed", REPEATED), "distinct effects"),
     ("single", _fitted(REMOVED + "calendar", []), "removed.calendar"),
-    ("single", _fitted(REMOVED + "calendar", [0] * 3), "removed.calendar=0"),
-    ("single", _fitted("effects/weights/count", 2), "removed"),
+    ("single", _fitted(REMOVED + "calendar", 0), "removed.calendar=0"),
+    ("single", _fitted("effects/weights", 2), "weights"),
     ("single", _fitted("effects/filter/memory", -1.0), "memory=-1"),
-    ("single", _fitted("config/periods/of", [0.5]), "periods[=:]"),
+    ("single", _fitted("config/periods", [0.5]), "periods[=:]"),
     ("single", _fitted("config/level", -1.0), "level=-1"),
     ("single", _fitted("config/periods", 4.0), "periods=4"),
-    ("single", _fitted("config/periods/of", ["a"]), "periods[=:]"),
-    ("single", _fitted("config/periods", NOTHING), "periods[=:]"),
-    ("single", _drop("effects.weights.columns"), "is missing"),
-    ("single", _tensor("effects/weights/of/one_step", lambda a: a * np.inf), "finite numbers"),
+    ("single", _fitted("config/periods", ["a"]), "periods"),
+    ("single", _fitted("config/periods", []), "periods[=:]"),
+    ("single", _drop("effects.weights.0.columns"), "is missing"),
+    ("single", _tensor("effects/weights/0/one_step", lambda a: a * np.inf), "finite numbers"),
     ("columns", _tensor("bands/means", lambda a: a[:1]), "means[=:]"),
-    ("single", _fitted("bands/kind", None), "Unknown entries: fitted.bands"),
-    ("single", _fitted("bands", {"kind": None}), "bands.growth. is missing"),
-    ("single", _fitted("pull", _pull(30.0)), "own[=:]"),
-    ("single", _fitted("pull", _pull(-1.0)), "ridge=-1"),
+    ("single", _fitted("bands/kind", None), "bands[=:]"),
+    ("single", _fitted("bands", {}), "bands[=:]"),
+    ("single", _fitted("pull", PULL), "own[=:]"),
+    ("single", _fitted("pull", PULL | {"ridge": -1.0}), "ridge=-1"),
     ("single", _fitted("prior_share", 1.5), "prior_share=1.5"),
     ("single", _tensor("config/prior/values", lambda a: a[1:]), "values[=:]"),
     ("single", _fitted("tried", -1), "tried=-1"),
     ("single", _fitted("config/refit", "no"), "refit='no'"),
     ("single", _fitted("panel/form", []), "form"),
-    ("single", _fitted("panel/labels", {"kind": "Labels", "Labels": LABELS}), "labels[=:]"),
-    ("wide", _fitted("panel/labels/Labels/items/count", 10**15), "values"),
-    ("wide", _fitted("panel/labels/Labels/items", {"count": 1, "of": [0]}), "each of 2 series"),
-    ("wide", _fitted("panel/labels", {"kind": None}), "labels[=:]"),
+    ("single", _fitted("panel/labels", LABELS), "labels[=:]"),
+    ("wide", _fitted("panel/series", 10**15), "panel.series"),
+    ("wide", _fitted("panel/labels/items", [0]), "each of 2 series"),
+    ("wide", _fitted("panel/labels", None), "labels[=:]"),
     ("single", _tensor("panel/times/last", lambda a: a + 1), "row numbers"),
     ("single", _fitted("panel/form/is_range", False), "True for arrays"),
-    ("single", _fitted("panel/columns/past/of", [7]), "names of existing columns"),
-    ("single", _fitted("ensemble/members/of/ridge", []), "ridge[=:]"),
-    ("single", _fitted("ensemble/members/count", 10**15), "values"),
-    ("single", _value("more", 1), "Unknown entries: more"),
+    ("single", _fitted("panel/columns/past", [7]), "names of existing columns"),
+    ("single", _member("ridge", []), "ridge[=:]"),
+    ("single", _fitted("ensemble/members", 10**15), "members"),
+    ("single", _value("more", 1), "values[=:]"),
     ("single", _view("filter/memory", -1.0), "memory=-1"),
     ("single", _view("removed/known", 1), "removed.known=1"),
     ("single", _view("name", 3), "name=3"),
@@ -385,15 +369,15 @@ DAMAGES = [
     ("single", _member("kind", "none"), "kind='none'"),
     ("single", _member("ridge", -1.0), "ridge=-1"),
     ("short", _emptied("ensemble/members"), "members[=:]"),
-    ("columns", _fitted("pull", {"kind": None}), "own[=:]"),
-    ("columns", _tensor("ensemble/members/of/own/of", lambda a: a[:-1]), "weights[=:]"),
-    ("columns", _fitted("ensemble/members/of/own/count", [1]), "own"),
-    ("columns", _fitted(SERIES, [41, 39]), "different lengths"),
+    ("columns", _fitted("pull", None), "own[=:]"),
+    ("columns", _tensor("ensemble/members/0/own", lambda a: a[:-1]), "weights[=:]"),
+    ("columns", _member("own", 1), "own"),
+    ("columns", _rows(SERIES, [41, 39]), "different lengths"),
     ("columns", _fitted("panel/form/kind", "list"), "multivariate=True|Invalid times"),
     ("list", _member("ridge", 1.0), "a number for direct"),
-    ("series", _fitted("panel/labels/Labels/items", {"count": 2, "of": ["a", "b"]}), "2 labels"),
-    ("wide", _fitted("panel/columns/labels", {"count": 1, "of": ["promo"]}), "columns[=:]"),
-    ("long", _fitted("panel/labels/Labels/items", {"count": 1, "of": [1]}), "1 label"),
+    ("series", _fitted("panel/labels/items", ["a", "b"]), "2 labels"),
+    ("wide", _fitted("panel/columns/labels", ["promo"]), "columns[=:]"),
+    ("long", _fitted("panel/labels/items", [1]), "1 label"),
 ]  # fmt: skip
 
 
@@ -401,9 +385,7 @@ def _damaged(forecaster, folder, damage):
     """Return the path of a forecaster's file with changed arrays or values."""
     path = folder / "file"
     forecaster.save(path)
-    name, tensors, values = storage.read(path)
-    damage(tensors, values)
-    storage.write(path, name, tensors, values)
+    crafted.change_file(path, lambda values, tensors: damage(tensors, values))
     return path
 
 
@@ -415,12 +397,12 @@ def test_inconsistent_parts_are_rejected(kind, damage, words, forecasters, tmp_p
 
 def test_effect_needs_known_columns(forecasters, tmp_path):
     def more(tensors, values):
-        effects = values["fitted"]["effects"]
-        removed = {"logarithm": [False], "known": [True], "calendar": [False]}
-        weights = {"removed": removed, "one_step": [7], "columns": [0]}
-        effects["weights"] = {"count": 1, "of": weights}
-        tensors["fitted.effects.weights.one_step"] = np.zeros(7)
-        tensors["fitted.effects.weights.columns"] = np.zeros(0)
+        removed = {"logarithm": False, "known": True, "calendar": False}
+        values["fitted"]["effects"]["weights"] = [
+            {"removed": removed, "one_step": True, "columns": True}
+        ]
+        tensors["fitted.effects.weights.0.one_step"] = np.zeros(7)
+        tensors["fitted.effects.weights.0.columns"] = np.zeros(0)
 
     with pytest.raises(StorageError, match="columns and periods that exist"):
         ee.load(_damaged(forecasters["list"], tmp_path, more))
@@ -428,12 +410,10 @@ def test_effect_needs_known_columns(forecasters, tmp_path):
 
 def test_side_filter_needs_side_columns(forecasters, tmp_path):
     def more(tensors, values):
-        side = {"memory": [0.0], "spectrum": {"real": [1], "pairs": [0]}}
-        members = values["fitted"]["ensemble"]["members"]
-        kinds = ["Filter"] + [None] * (members["count"] - 1)
-        members["of"]["view"]["side"] = {"kind": kinds, "Filter": side}
-        tensors["fitted.ensemble.members.view.side.spectrum.real"] = np.array([0.5])
-        tensors["fitted.ensemble.members.view.side.spectrum.pairs"] = np.zeros((0, 2))
+        view = values["fitted"]["ensemble"]["members"][0]["view"]
+        view["side"] = {"memory": 0.0, "spectrum": {"real": True, "pairs": True}}
+        tensors["fitted.ensemble.members.0.view.side.spectrum.real"] = np.array([0.5])
+        tensors["fitted.ensemble.members.0.view.side.spectrum.pairs"] = np.zeros((0, 2))
 
     with pytest.raises(StorageError, match="None without past columns"):
         ee.load(_damaged(forecasters["list"], tmp_path, more))

@@ -19,7 +19,7 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import eigenecho as ee
-from eigenecho import ReservoirClassifier, ReservoirFeatures, storage, threads
+from eigenecho import ReservoirClassifier, ReservoirFeatures, files, threads
 from eigenecho.errors import StorageError
 from optional import optional
 
@@ -461,8 +461,8 @@ def test_width_of_labels_in_files_is_ignored(tmp_path):
     """A small file must not make the classes take gigabytes."""
     path = tmp_path / "c"
     fitted(X, np.array(["a", "bcd"])[Y]).save(path)
-    kind, arrays, values = storage.read(path)
-    storage.write(path, kind, arrays, values | {"kind": "<U500000000"})
+    kind, arrays, values = files.read(path)
+    files.write(path, kind, arrays, values | {"dtype": "<U500000000"})
     assert ee.load(path).classes_.dtype == "<U3"
 
 
@@ -510,21 +510,21 @@ def array(name, make):
 @pytest.mark.parametrize(
     "change",
     [
-        entry("classes", "of", ["a", "a"]),
-        entry("classes", {"count": 3, "of": ["a", "b", "c"]}),
-        entry("classes", "of", ["a", None]),
-        entry("kind", "V8"),
-        entry("kind", "<i8"),
-        entry("kind", "nonsense"),
+        entry("classes", ["a", "a"]),
+        entry("classes", ["a", "b", "c"]),
+        entry("classes", ["a", None]),
+        entry("dtype", "V8"),
+        entry("dtype", "<i8"),
+        entry("dtype", "nonsense"),
         entry("classifier", "sharpness", 1e300),
         entry("classifier", "sharpness", 0.0),
         entry("classifier", "ridge", -1.0),
-        entry("params", "plain", "layout", "x"),
-        entry("params", "plain", "id", ["x"]),
-        entry("params", "plain", "seed", -1),
-        entry("params", "plain", "ridge", 0),
-        entry("params", "plain", "units", 3),
-        entry("params", "given", {"kind": "Diagonal"}),
+        entry("params", "values", "layout", "x"),
+        entry("params", "values", "id", ["x"]),
+        entry("params", "values", "seed", -1),
+        entry("params", "values", "ridge", 0),
+        entry("params", "values", "units", 3),
+        entry("params", "given", {"class": "Diagonal"}),
         array("modes.mixes", lambda a: 5 * a),
         array("modes.mixes", lambda a: a.astype(float)),
         array("modes.mixes", lambda a: a[:, :1]),
@@ -544,10 +544,10 @@ def array(name, make):
 def test_inconsistent_files_are_rejected(change, tmp_path):
     path = tmp_path / "c"
     fitted(X, np.array(["a", "b"])[Y]).save(path)
-    kind, arrays, values = storage.read(path)
-    storage.write(path, kind, arrays, values)
+    kind, arrays, values = files.read(path)
+    files.write(path, kind, arrays, values)
     ee.load(path)
     change(arrays, values)
-    storage.write(path, kind, arrays, values)
+    files.write(path, kind, arrays, values)
     with pytest.raises(StorageError):
         ee.load(path)

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import naive
+from crafted import change_file
 from eigenecho import LinearESN, LinearModel, Spectrum, load
 from eigenecho.errors import UnstableWarning
 from eigenecho.model.forecast import closed_loop_radius
 from eigenecho.reservoir import Reservoir
-from eigenecho.storage import read, write
 from optional import optional
 
 pd = optional("pandas")
@@ -517,13 +517,12 @@ def test_model_that_repeats_its_input_is_rejected(context, tmp_path):
 
 
 def test_files_without_target_information_cause_no_warning(tmp_path):
-    network(ridge=1.0).fit(WAVES, WAVES).save(tmp_path / "esn.safetensors")
-    kind, tensors, values = read(tmp_path / "esn.safetensors")
-    values["fitted"]["target"] = None
-    write(tmp_path / "old.safetensors", kind, tensors, values)
+    path = tmp_path / "esn.safetensors"
+    network(ridge=1.0).fit(WAVES, WAVES).save(path)
+    change_file(path, lambda values, tensors: values["fitted"].update(target=None))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert load(tmp_path / "old.safetensors").forecast(3).shape == (3, 2)
+        assert load(path).forecast(3).shape == (3, 2)
 
 
 def test_partial_fit_to_other_targets_causes_a_warning():

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import crafted
 import eigenecho as ee
 from eigenecho.errors import IllConditionedWarning, StorageError, UnstableWarning
 from eigenecho.model.certificate import Reduction
@@ -227,14 +228,11 @@ def test_files_keep_the_network_and_its_certificate(options, tmp_path):
      {"more": 1}],
 )  # fmt: skip
 def test_files_with_another_certificate_are_rejected(wrong, tmp_path):
-    from eigenecho import schema, storage
-
-    small = fitted(1).model_.reduce(units=5)
-    _, tensors, values = schema.pack(small)
-    values["certificate"]["Reduction"] |= wrong
-    storage.write(tmp_path / "wrong.safetensors", "LinearModel", tensors, values)
+    path = tmp_path / "wrong.safetensors"
+    fitted(1).model_.reduce(units=5).save(path)
+    crafted.change_file(path, lambda values, _: values["certificate"].update(wrong))
     with pytest.raises(StorageError):
-        ee.load(tmp_path / "wrong.safetensors")
+        ee.load(path)
 
 
 def test_text_of_certificates():

@@ -10,12 +10,11 @@ import sys
 import numpy as np
 import pytest
 
+import crafted
 import eigenecho as ee
 from eigenecho.errors import StorageError, UnstableError
 from eigenecho.model import Stream
 from eigenecho.reservoir import Reservoir
-from eigenecho.schema import pack
-from eigenecho.storage import write
 from optional import optional
 
 pd = optional("pandas")
@@ -403,8 +402,8 @@ def test_model_without_a_drive():
 
 
 def test_stream_file_without_its_state_is_damaged(tmp_path):
-    _, tensors, values = pack(network("open").model_)
-    write(tmp_path / "s.safetensors", "Stream", tensors, values)
+    network("open").stream().save(tmp_path / "s.safetensors")
+    crafted.change_file(tmp_path / "s.safetensors", lambda values, _: values.pop("state"))
     with pytest.raises(StorageError, match="damaged"):
         ee.load(tmp_path / "s.safetensors")
 

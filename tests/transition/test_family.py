@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from eigenecho import schema, spectra
+from eigenecho import files, spectra
 from eigenecho.kernels import reference
 from eigenecho.spectra import Spectrum
 from eigenecho.transition import (
@@ -135,12 +135,12 @@ def test_padded_units_have_no_memory_and_no_effect(name, extra, N, seed):
 @some_examples
 def test_unpacking_restores_the_transition_exactly(name, N, seed):
     one = transition(name, N, seed)
-    kind, arrays, values = schema.pack(one)
+    kind, arrays, values = files.pack(one)
     assert kind == type(one).__name__
-    back = schema.unpack(type(one), arrays, values)
+    back = files.unpack(type(one), arrays, values)
     assert type(back) is type(one)
     with pytest.raises(ValueError, match=r"(?i)unknown entries: other"):
-        schema.unpack(type(one), arrays | {"other": np.ones(1)}, values)
+        files.unpack(type(one), arrays | {"other": np.ones(1)}, values)
     np.testing.assert_array_equal(back.dense, one.dense)
 
 

@@ -14,7 +14,7 @@ from eigenecho import plots
 from eigenecho.cli.terminal import check_target, fail, say
 from eigenecho.estimators import LinearESN
 from eigenecho.export import FORMATS
-from eigenecho.loading import load
+from eigenecho.files import load
 from eigenecho.model import LinearModel
 from eigenecho.model.certificate import Certificate, Reduction
 

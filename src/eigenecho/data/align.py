@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from eigenecho.checks import check_floats
 from eigenecho.data import clock as clocks
 from eigenecho.data.clock import Clock, as_numbers, is_date, is_period, joined, positions, shown
 from eigenecho.data.read import Table, in_series
@@ -50,6 +51,19 @@ class History:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def check(self, columns: Columns, is_array: bool) -> None:
+        """Raise an error if a file contains an inconsistent history."""
+        rows = len(self)
+        check_floats(self.values, "series", None)
+        if np.isnan(self.values).all():
+            raise bad_argument("series", Words("only NaN"), "at least one observation")
+        if is_array and self.clock.times[-1] + 1 != rows:
+            raise bad_argument("times", Words("times that are not row numbers"), "row numbers")
+        check_floats(self.known, "known", None, len(columns.known))
+        check_floats(self.past, "past", rows, len(columns.past))
+        if len(self.known) < rows:
+            raise bad_argument("known", Words(f"{len(self.known)} rows"), f"at least {rows}")
 
     @property
     def start(self) -> int:

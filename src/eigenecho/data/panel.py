@@ -31,8 +31,9 @@ from eigenecho.data.read import (
     read_y,
     split_frame,
 )
+from eigenecho.data.stored import Labels, Times
 from eigenecho.errors import Words, bad_argument, counted
-from eigenecho.types import Array, Forecast
+from eigenecho.types import Array, Forecast, GappyArray
 
 Results = Mapping[str, Sequence[Array]]
 """Results by name, such as "forecast" and "lower", with one array (H,) per series."""
@@ -259,6 +260,58 @@ class Panel:
             remedy = f"In fit(), X had {counted(len(history.ahead), 'row')} after the end."
             raise bad_argument(name, None, wanted, remedy)
         return history.ahead[:rows]
+
+    # Files ----------------------------------------------------------------------------------------
+
+    def _parts(self) -> dict[str, Any]:
+        """Return the parts for a file. Times and X that all series share are stored once."""
+        different = self.histories[:1] if self.form.shared else self.histories
+        return {
+            "labels": None if self.form.is_array else Labels.of(self.labels),
+            "columns": self.columns,
+            "form": self.form,
+            "times": Times.of([history.clock for history in different]),
+            "series": tuple(history.values for history in self.histories),
+            "known": tuple(history.known for history in different),
+            "past": tuple(history.past for history in different),
+        }
+
+    @classmethod
+    def _from_parts(
+        cls,
+        labels: Labels | None,
+        columns: Columns,
+        form: PanelFormat,
+        times: Times,
+        series: tuple[GappyArray, ...],
+        known: tuple[Array, ...],
+        past: tuple[GappyArray, ...],
+    ) -> Panel:
+        count, lengths = len(series), [len(values) for values in series]
+        if form.is_array != (labels is None):
+            raise bad_argument("labels", labels, "labels for frames, and None for arrays")
+        if form.is_array and not (form.is_range and form.frame is None):
+            raise bad_argument("is_range", form.is_range, "True for arrays, without a frame")
+        ids: Any = (None,) if form.kind == "single" else tuple(range(count))
+        ids = ids if labels is None else labels.restored()
+        if len(ids) != count or not count or (form.kind == "series" and count > 1):
+            got = Words(counted(len(ids), "label"))
+            raise bad_argument("labels", got, f"one label for each of {count} series")
+        if form.shared and len(set(lengths)) > 1:
+            raise bad_argument("series", Words("series of different lengths"), "equal lengths")
+        clocks = times.restored()
+        if form.is_range and type(clocks[0].step) is not int:
+            raise bad_argument("is_range", True, "False, because the step is not an integer")
+        # Columns are contiguous in memory, because the rounding of sums depends on the order.
+        each = [clocks, *(tuple(map(np.asfortranarray, X)) for X in (known, past))]
+        for name, items in zip(("times", "known", "past"), each, strict=True):
+            if len(items) != (1 if form.shared else count):
+                raise bad_argument(name, Words(counted(len(items), "item")), "one for each series")
+        rows = zip(*(items * count if form.shared else items for items in each), strict=True)
+        histories = tuple(map(History, ids, series, *zip(*rows, strict=True)))
+        for history in histories:
+            history.check(columns, form.is_array)
+        return cls(histories, ids, columns, form)
 
     # Writing --------------------------------------------------------------------------------------
 

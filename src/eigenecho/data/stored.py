@@ -1,4 +1,4 @@
-"""Storage of panels in files: the rows of all series, and the caller's format."""
+"""Labels and times of series in files."""
 
 from __future__ import annotations
 
@@ -9,14 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.checks import check_floats
-from eigenecho.data.align import Columns, History
 from eigenecho.data.clock import Clock, as_numbers, is_date, shown
-from eigenecho.data.panel import Panel
-from eigenecho.data.read import PanelFormat
-from eigenecho.errors import Words, bad_argument, counted
-from eigenecho.schema import stands_for
-from eigenecho.types import Array, GappyArray
+from eigenecho.errors import Words, bad_argument
+from eigenecho.types import Array
 
 TYPES = re.compile(
     r"object|str|string|category|bool|boolean|(u?int|U?Int|float|Float)(8|16|32|64)"
@@ -120,87 +115,6 @@ class Times:
             expected = f"dates in the years {YEARS[0]} to {YEARS[1]}"
             raise bad_argument("last", Words("dates that are out of range"), expected)
         return times if zone is None else times.tz_localize("UTC").tz_convert(zone)
-
-
-@stands_for(Panel)
-@dataclass(frozen=True, eq=False)
-class StoredPanel:
-    """The stored form of a ``Panel``.
-
-    Times and columns of X that are shared by all series are stored once. The labels of arrays are
-    not stored.
-    """
-
-    labels: Labels | None
-    columns: Columns
-    form: PanelFormat
-    times: Times
-    series: tuple[GappyArray, ...]
-    known: tuple[Array, ...]
-    past: tuple[GappyArray, ...]
-
-    @classmethod
-    def of(cls, panel: Panel) -> StoredPanel:
-        """Return the stored form of a panel."""
-        histories, form = panel.histories, panel.form
-        different = histories[:1] if form.shared else histories
-        return cls(
-            None if form.is_array else Labels.of(panel.labels),
-            panel.columns,
-            form,
-            Times.of([history.clock for history in different]),
-            tuple(history.values for history in histories),
-            tuple(history.known for history in different),
-            tuple(history.past for history in different),
-        )
-
-    def restored(self) -> Panel:
-        """Return the panel, or raise an error if its parts are inconsistent."""
-        form, columns, labels = self.form, self.columns, self._read_labels()
-        for values in self.series:
-            check_floats(values, "series", None)
-            if np.isnan(values).all():
-                raise bad_argument("series", Words("only NaN"), "at least one observation")
-        lengths = [len(values) for values in self.series]
-        if form.shared and len(set(lengths)) > 1:
-            raise bad_argument("series", Words("series of different lengths"), "equal lengths")
-        clocks = self._each("times", self.times.restored())
-        if form.is_range and type(clocks[0].step) is not int:
-            raise bad_argument("is_range", True, "False, because the step is not an integer")
-        if form.is_array and [clock.times[-1] + 1 for clock in clocks] != lengths:
-            raise bad_argument("times", Words("times that are not row numbers"), "row numbers")
-        # Columns are contiguous in memory, because the rounding of sums depends on the order.
-        known = self._each("known", tuple(map(np.asfortranarray, self.known)))
-        past = self._each("past", tuple(map(np.asfortranarray, self.past)))
-        for i, length in enumerate(lengths):
-            check_floats(known[i], "known", None, len(columns.known))
-            check_floats(past[i], "past", length, len(columns.past))
-            if len(known[i]) < length:
-                raise bad_argument("known", Words(f"{len(known[i])} rows"), f"at least {length}")
-        histories = map(History, labels, self.series, clocks, known, past)
-        return Panel(tuple(histories), labels, columns, form)
-
-    def _read_labels(self) -> Any:
-        """Return the labels of the series: stored labels, numbers for arrays, or (None,)."""
-        form, count = self.form, len(self.series)
-        if form.is_array != (self.labels is None):
-            raise bad_argument("labels", self.labels, "labels for frames, and None for arrays")
-        if form.is_array and not (form.is_range and form.frame is None):
-            raise bad_argument("is_range", form.is_range, "True for arrays, without a frame")
-        labels: Any = (None,) if form.kind == "single" else tuple(range(count))
-        if self.labels is not None:
-            labels = self.labels.restored()
-        if len(labels) != count or not count or (form.kind == "series" and count > 1):
-            got = Words(counted(len(labels), "label"))
-            raise bad_argument("labels", got, f"one label for each of {count} series")
-        return labels
-
-    def _each(self, name: str, items: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return one item per series, repeating the item if all series share it."""
-        count = len(self.series)
-        if len(items) != (1 if self.form.shared else count):
-            raise bad_argument(name, Words(counted(len(items), "item")), "one item for each series")
-        return items * count if self.form.shared else items
 
 
 def _to_word(step: Any) -> Any:

@@ -5,9 +5,7 @@ from eigenecho.estimators.forecaster import Forecaster
 from eigenecho.estimators.linear_esn import LinearESN
 from eigenecho.estimators.reservoir_classifier import ReservoirClassifier
 from eigenecho.estimators.reservoir_features import ReservoirFeatures
-from eigenecho.estimators.stored import STORED_FORMS
 
 __all__ = [
-    "STORED_FORMS", "DiagonalReservoir", "Forecaster", "LinearESN", "ReservoirClassifier",
-    "ReservoirFeatures",
+    "DiagonalReservoir", "Forecaster", "LinearESN", "ReservoirClassifier", "ReservoirFeatures",
 ]  # fmt: skip

@@ -8,16 +8,18 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from eigenecho import storage
+from eigenecho import files
 from eigenecho.arrays import is_on_device, takes_tensors
 from eigenecho.checks import generator
-from eigenecho.errors import UnstableError
+from eigenecho.errors import UnstableError, Words, bad_argument
 from eigenecho.estimators import validation
+from eigenecho.estimators.parameters import Parameters
 from eigenecho.progress import Progress, Report
-from eigenecho.reservoir import draw
+from eigenecho.reservoir import Reservoir, draw
+from eigenecho.spectra import Spectrum
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import Settings, parameters_of
-from eigenecho.types import Seed
+from eigenecho.types import NonNegative, Seed
 
 
 class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -162,7 +164,33 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Generator ``seed`` as None, both with a warning.
         """
         check_is_fitted(self)
-        storage.save(path, self)
+        files.save(path, self)
+
+    def _parts(self) -> dict[str, Any]:
+        seed = {"seed": self.seed_} if self.seed is None else {}
+        # The radius is stored because computing it costs O(N³) for a sparse matrix.
+        fitted = {"spectrum": self.spectrum_, "effective_radius": self.effective_radius_}
+        return {"params": Parameters.of(self, **seed), "reservoir": self.reservoir_, **fitted}
+
+    @classmethod
+    def _from_parts(
+        cls,
+        params: Parameters,
+        reservoir: Reservoir,
+        spectrum: Spectrum,
+        effective_radius: NonNegative,
+    ) -> DiagonalReservoir:
+        W_in = reservoir.W_in
+        if reservoir.W_fb is not None or not len(W_in):
+            got = Words(f"shape {W_in.shape}")
+            raise bad_argument("W_in", got, "at least one input and no feedback")
+        if spectrum.units != reservoir.units:
+            raise bad_argument("spectrum", spectrum, f"{reservoir.units} eigenvalues")
+        estimator = params.restore(cls, len(W_in))
+        estimator.reservoir_, estimator.spectrum_ = reservoir, spectrum
+        estimator.seed_ = estimator.seed  # type: ignore[assignment]
+        estimator.effective_radius_ = effective_radius
+        return estimator
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

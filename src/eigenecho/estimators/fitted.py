@@ -13,6 +13,7 @@ from eigenecho.arrays import namespace, to_host
 from eigenecho.checks import check_known, check_lr
 from eigenecho.errors import IllConditionedWarning, bad_argument, counted, warn
 from eigenecho.estimators.validation import TARGETS, warn_if_single_rows, warn_if_unstable
+from eigenecho.files import NOT_STORED
 from eigenecho.model import LinearModel, State
 from eigenecho.model.forecast import closed_loop_radius
 from eigenecho.model.intervals import Posterior, check_noise
@@ -20,7 +21,6 @@ from eigenecho.model.reduce import reduce
 from eigenecho.reservoir import DrawnReservoir
 from eigenecho.rows import chunk_rows
 from eigenecho.scaling import Scaling
-from eigenecho.schema import NOT_STORED
 from eigenecho.spectra import Spectrum
 from eigenecho.training import (
     SOLVERS,

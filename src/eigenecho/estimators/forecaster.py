@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from eigenecho import plots, storage
+from eigenecho import files, plots
 from eigenecho.arrays import resolve_device, takes_tensors
 from eigenecho.checks import (
     check_count,
@@ -25,6 +25,7 @@ from eigenecho.data.origins import origins as rows_of
 from eigenecho.data.origins import together
 from eigenecho.data.panel import Panel, read
 from eigenecho.errors import Words, bad_argument, counted, unknown_name
+from eigenecho.estimators.parameters import Parameters
 from eigenecho.forecasting.backtest import Backtest, run_backtest
 from eigenecho.forecasting.candidates import runner
 from eigenecho.forecasting.fit import FittedForecaster, fit, warn_zero_width
@@ -40,6 +41,9 @@ from eigenecho.types import Seed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+OF_FIT = "of the fit"
+"""Stored value of the parameter ``prior`` if it is a forecaster."""
 
 
 class Forecaster(BaseEstimator):
@@ -415,7 +419,7 @@ class Forecaster(BaseEstimator):
         horizon, panel = fitted.config.horizon, fitted.panel
         forecasts = fitted.forecast(panel, horizon, panel.future(X, horizon))
         values = contents(fitted, forecasts, float(interval), backtest)
-        return write(storage.as_path(path), values | {"constructor": constructor_call(self)})
+        return write(files.as_path(path), values | {"constructor": constructor_call(self)})
 
     @takes_tensors
     def update(self, y_new: Any, X_new: Any = None) -> Self:
@@ -456,7 +460,21 @@ class Forecaster(BaseEstimator):
         """
         check_is_fitted(self, "fitted_")
         self._config()
-        storage.save(path, self)
+        files.save(path, self)
+
+    def _parts(self) -> dict[str, Any]:
+        # The readouts of a prior that is not a name are part of the fit.
+        prior = {} if self.prior is None or isinstance(self.prior, str) else {"prior": OF_FIT}
+        return {"params": Parameters.of(self, **prior), "fitted": self.fitted_}
+
+    @classmethod
+    def _from_parts(cls, params: Parameters, fitted: FittedForecaster) -> Forecaster:
+        forecaster = params.restore(cls)
+        if forecaster.prior == OF_FIT:
+            forecaster.prior = fitted.config.prior
+        forecaster._config()  # noqa: SLF001 (it checks all parameters)
+        forecaster.fitted_ = fitted
+        return forecaster
 
     def export(self, path: Any) -> NoReturn:
         """Raise a TypeError, because only a ``LinearESN`` or its model can be exported."""

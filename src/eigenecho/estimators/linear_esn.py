@@ -16,12 +16,13 @@ from sklearn.base import (
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
-from eigenecho import storage
+from eigenecho import files
 from eigenecho.arrays import read_only, resolve_device, takes_tensors, to_host
-from eigenecho.checks import check_count, check_coverage, check_flag, check_known
+from eigenecho.checks import check_count, check_coverage, check_flag, check_known, check_range
 from eigenecho.errors import UnstableWarning, Words, bad_argument, place, warn
 from eigenecho.estimators import validation
 from eigenecho.estimators.fitted import FittedNetwork, fit_network, largest_targets
+from eigenecho.estimators.parameters import Parameters
 from eigenecho.model import Forecast, Learner, LinearModel, Matrices, State, Stream
 from eigenecho.model.certificate import Reduction
 from eigenecho.model.export import ExportReport, export
@@ -29,7 +30,7 @@ from eigenecho.model.forecast import are_several, forecast
 from eigenecho.model.from_data import learn_spectrum
 from eigenecho.model.intervals import with_interval
 from eigenecho.model.loop_validation import select_ridge_by_loop
-from eigenecho.model.online import check_labels, initial_states
+from eigenecho.model.online import as_state, check_labels, initial_states
 from eigenecho.model.predict import predict_series, states
 from eigenecho.progress import Report
 from eigenecho.series import Container, column_labels, unpack
@@ -37,6 +38,7 @@ from eigenecho.spectra import Spectrum
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import (
     Evidence,
+    GroupEvidence,
     Settings,
     TrainedReadout,
     TrainingState,
@@ -687,7 +689,28 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         with a warning.
         """
         statistics = check_flag(statistics, "statistics")
-        storage.save(path, self, fitted=self._checked, statistics=statistics)
+        files.save(path, self, statistics=statistics)
+
+    def _parts(self, statistics: bool) -> dict[str, Any]:
+        fitted = self._checked
+        evidence = fitted.need_single().on_host if statistics else None
+        params = Parameters.of(self)
+        return {"params": params, "fitted": fitted.without_evidence(), "evidence": evidence}
+
+    @classmethod
+    def _from_parts(
+        cls, params: Parameters, fitted: FittedNetwork, evidence: GroupEvidence | None
+    ) -> LinearESN:
+        model = fitted.model
+        if evidence is not None:
+            check_range(evidence.weights, "weights", model.reservoir.dtype)
+            if not np.array_equal(evidence.weights.astype(model.reservoir.dtype), model.W_out):
+                raise bad_argument("weights", Words("other numbers"), "the weights in W_out")
+            fitted = replace(fitted, evidence=Evidence.of_one(evidence))
+        esn = params.restore(cls, model.D_in)
+        state = as_state(model, fitted.final_state, "final_state")
+        replace(fitted, final_state=state).attach_to(esn)
+        return esn
 
     def export(
         self, path: Any, *, dtype: str | None = None, state: State | None = None

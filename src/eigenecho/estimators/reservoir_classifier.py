@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any, Self
 
 import numpy as np
@@ -10,10 +11,11 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from eigenecho.checks import is_finite_number
-from eigenecho.classify import LinearClassifier, fit_classifier, per_class
+from eigenecho.checks import check_known, check_shape, is_finite_number
+from eigenecho.classify import LinearClassifier, PooledModes, fit_classifier, per_class
 from eigenecho.data.collection import Collection, read_labels
 from eigenecho.errors import Words, bad_argument
+from eigenecho.estimators.parameters import Parameters
 from eigenecho.estimators.reservoir_features import SeriesEstimator
 from eigenecho.estimators.validation import all_or_nothing
 from eigenecho.progress import stage_report
@@ -278,6 +280,32 @@ class ReservoirClassifier(ClassifierMixin, SeriesEstimator):
     def _classify(self, series: Collection, progress: Any = False) -> Array:
         return self.classes_[per_class(self._decide(series, progress)).argmax(axis=1)]
 
+    def _parts(self) -> dict[str, Any]:
+        labels, dtype = _plain_classes(self.classes_), self.classes_.dtype.str
+        classes = {"classes": labels, "dtype": dtype, "classifier": self.classifier_}
+        return super()._parts() | classes
+
+    @classmethod
+    def _from_parts(  # type: ignore[override]
+        cls,
+        params: Parameters,
+        modes: PooledModes,
+        classes: tuple[Hashable, ...],
+        dtype: str,
+        classifier: LinearClassifier,
+    ) -> ReservoirClassifier:
+        estimator = super()._from_parts(params, modes)
+        kind = np.dtype(dtype)
+        check_known(kind.kind, "dtype", "biufmMU")
+        labels = np.array(classes, "U" if kind.kind == "U" else kind)  # "U" is not padded
+        count = len(np.unique(labels))
+        if count != classifier.classes or _plain_classes(labels) != classes:
+            raise bad_argument("classes", classes, f"{classifier.classes} distinct labels")
+        check_shape(classifier.scale, "scale", (modes.size,))
+        estimator._ridges()  # noqa: SLF001 (it checks the ridge)
+        estimator.classes_, estimator.classifier_ = labels, classifier
+        return estimator
+
     def _ridges(self) -> tuple[float, ...]:
         if isinstance(self.ridge, str) and self.ridge == "auto":
             return RIDGES
@@ -290,3 +318,8 @@ def _check_labels(y: Any, series: Collection) -> Array:
     labels = column_or_1d(read_labels(y, series), warn=True)
     check_classification_targets(labels)
     return labels
+
+
+def _plain_classes(classes: Array) -> tuple[Hashable, ...]:
+    """Convert labels to strings, numbers or Booleans; dates become integers in their unit."""
+    return tuple((classes.astype(int) if classes.dtype.kind in "mM" else classes).tolist())

@@ -10,11 +10,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from eigenecho import storage
-from eigenecho.checks import check_count, check_memory
+from eigenecho import files
+from eigenecho.checks import check_count, check_memory, generator
 from eigenecho.classify import PooledModes, fit_modes
-from eigenecho.data.collection import Collection, read_collection
+from eigenecho.data.collection import Collection, check_options, read_collection
 from eigenecho.errors import Words, bad_argument, counted, other_columns, warn
+from eigenecho.estimators.parameters import Parameters
 from eigenecho.estimators.validation import all_or_nothing
 from eigenecho.progress import stage_report
 from eigenecho.threads import one_blas_thread
@@ -54,6 +55,17 @@ class SeriesEstimator(BaseEstimator):
         check_memory(16 * math.prod(counts), " × ".join(names), counts)
         return fit_modes(series, counts, self.seed)
 
+    def _parts(self) -> dict[str, Any]:
+        return {"params": Parameters.of(self), "modes": self.modes_}
+
+    @classmethod
+    def _from_parts(cls, params: Parameters, modes: PooledModes) -> Self:
+        estimator = params.restore(cls, modes.channels)
+        check_options(estimator.layout, estimator.id, estimator.time)
+        generator(estimator.seed)
+        estimator.modes_ = modes
+        return estimator
+
     @property
     def time_constants_(self) -> Array:
         """Time constants of the modes, in steps."""
@@ -83,7 +95,7 @@ class SeriesEstimator(BaseEstimator):
             Path of the file.
         """
         check_is_fitted(self)
-        storage.save(path, self)
+        files.save(path, self)
 
 
 class ReservoirFeatures(TransformerMixin, SeriesEstimator):

@@ -4,5 +4,4 @@ from eigenecho.model.intervals import Forecast
 from eigenecho.model.learner import Learner
 from eigenecho.model.model import LinearModel, Matrices
 from eigenecho.model.online import State
-from eigenecho.model.stored import StoredLearner, StoredStream
 from eigenecho.model.stream import Stream

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import eigenecho
-from eigenecho import storage
 from eigenecho.checks import as_float_dtype
 from eigenecho.errors import UnstableError, bad_argument
 from eigenecho.export import FORMATS, StepProgram, example_run, run_selftest, source_files
 from eigenecho.export.program import readout_arrays, scaling_arrays, transition_arrays
+from eigenecho.files import as_path, write_whole
 from eigenecho.model.online import State, as_state
 from eigenecho.types import Array
 
@@ -94,7 +94,7 @@ def export(
     ``names`` are the names of the input and output columns.
     """
     check_exportable(model)
-    path = storage.as_path(path)
+    path = as_path(path)
     _check_name(path)
     program = step_program(model, dtype, state)
     run = example_run(program)
@@ -103,7 +103,7 @@ def export(
     stream_difference = _stream_difference(model, state, run)
     files = source_files(path.suffix, program, run, path.stem, _about(model, names))
     paths = {path.with_suffix(suffix): text.encode() for suffix, text in files.items()}
-    storage.write_whole(paths)
+    write_whole(paths)
     return ExportReport(
         tuple(paths),
         program.dtype.name,

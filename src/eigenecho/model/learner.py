@@ -10,12 +10,12 @@ import numpy as np
 
 from eigenecho import kernels
 from eigenecho.arrays import takes_tensors
-from eigenecho.checks import check_shape
+from eigenecho.checks import check_range, check_shape
 from eigenecho.errors import bad_argument, counted, overflowed
 from eigenecho.model.online import OnlineRun, State, on_one_thread
 from eigenecho.readout import Penalty
 from eigenecho.training import RecursiveLeastSquares, TrainingState
-from eigenecho.types import Array
+from eigenecho.types import Array, Count
 
 if TYPE_CHECKING:
     from eigenecho.model.model import LinearModel
@@ -57,12 +57,13 @@ class Learner(OnlineRun):
         penalty: Penalty,
         ridge: float,
         forgetting: float = 1.0,
-        warmup: int = 0,
+        warmup: Count = 0,
         state: State | None = None,
         feature_names: Sequence[str] | None = None,
         output_names: Sequence[str] | None = None,
     ) -> None:
         model.need_states("A learner")
+        check_range(training_state.weights, "weights", model.reservoir.dtype)
         check_shape(training_state.centre, "centre", model.W_out.shape, ", like W_out of the model")
         if penalty.free > model.readout_bias:
             raise bad_argument("free", penalty.free, "0, because the model has no bias")
@@ -88,12 +89,10 @@ class Learner(OnlineRun):
         """Number of rows learned online."""
         return self._squares.rows
 
-    @property
-    def parts(self) -> dict[str, Any]:
-        """Constructor arguments for a copy of the learner."""
+    def _parts(self) -> dict[str, Any]:
         names = "training_state", "penalty", "ridge", "forgetting"
         training = {name: getattr(self._squares, name) for name in names}
-        return super().parts | training | {"warmup": self._warmup}
+        return super()._parts() | training | {"warmup": self._warmup}
 
     @takes_tensors
     def step(self, u: Any = None, target: Any = None) -> Array:

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from eigenecho import kernels, storage
+from eigenecho import files, kernels
 from eigenecho.arrays import read_only, resolve_device, takes_tensors, to_host
 from eigenecho.basis import Basis, DrawnBasis, interleave, separate
 from eigenecho.checks import check_flag, check_known, check_range, check_real, check_shape
 from eigenecho.errors import Words, bad_argument, counted
+from eigenecho.files import NOT_STORED
 from eigenecho.model.certificate import Certificate, Reduction
 from eigenecho.model.export import ExportReport, export
 from eigenecho.model.forecast import are_several, forecast, forecast_several
@@ -26,7 +27,6 @@ from eigenecho.progress import Report
 from eigenecho.readout import Penalty
 from eigenecho.reservoir import Reservoir
 from eigenecho.scaling import OutputRange, Scaling
-from eigenecho.schema import NOT_STORED
 from eigenecho.series import as_rows, as_series
 from eigenecho.spectra import Spectrum
 from eigenecho.threads import one_blas_thread
@@ -498,7 +498,7 @@ class LinearModel:
 
     def save(self, path: Any) -> None:
         """Write the network to a safetensors file, which ``eigenecho.load`` reads."""
-        storage.save(path, self)
+        files.save(path, self)
 
     def export(
         self, path: Any, *, dtype: str | None = None, state: State | None = None

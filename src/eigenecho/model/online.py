@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self
 
 import numpy as np
 
-from eigenecho import storage
+from eigenecho import files
 from eigenecho.arrays import to_host
 from eigenecho.checks import as_array, check_finite, check_not_masked, has_complex
 from eigenecho.errors import Words, bad_argument, counted, not_finite, other_columns, place
@@ -115,19 +115,18 @@ class OnlineRun:
         r, y = as_state(self._model, state, "state")
         self._r, self._y = r.copy(), y.copy()
 
-    @property
-    def parts(self) -> dict[str, Any]:
-        """Constructor arguments for a copy of the object."""
+    def _parts(self) -> dict[str, Any]:
+        """Return the constructor arguments for a copy of the object."""
         names = {"feature_names": self.feature_names, "output_names": self.output_names}
         return {"model": self._model, "state": self.state, **names}
 
     def copy(self) -> Self:
         """Return an independent copy, including the current state."""
-        return type(self)(**self.parts)
+        return type(self)(**self._parts())
 
     def save(self, path: Any) -> None:
         """Write the model and the state to a safetensors file, which ``eigenecho.load`` reads."""
-        storage.save(path, self)
+        files.save(path, self)
 
     def export(self, path: Any) -> NoReturn:
         """Raise a TypeError, because only models can be exported."""
@@ -138,7 +137,7 @@ class OnlineRun:
         )
 
     def __reduce__(self) -> Any:
-        return partial(type(self), **self.parts), ()
+        return partial(type(self), **self._parts()), ()
 
     def _fill(self, u: Any, y_previous: Any) -> None:
         """Fill the buffers with an input row and y(t−1), by default the last output.

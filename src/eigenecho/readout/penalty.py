@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from eigenecho import threads
 from eigenecho.arrays import namespace, to_like
-from eigenecho.basis import Basis
+from eigenecho.basis import Basis, DrawnBasis
 from eigenecho.errors import bad_argument
-from eigenecho.schema import NOT_STORED
 from eigenecho.types import Array
 
 LARGE = 400
@@ -30,7 +29,7 @@ class Penalty:
 
     size: int
     free: int = 0
-    basis: Basis | None = field(default=None, metadata=NOT_STORED)
+    basis: Basis | DrawnBasis | None = None
 
     def __post_init__(self) -> None:
         if type(self.free) is not int or self.free not in (0, 1):

@@ -12,7 +12,6 @@ from numpy.typing import DTypeLike
 from eigenecho.checks import check_finite, check_square
 from eigenecho.errors import Words, bad_argument
 from eigenecho.kernels import DenseForm, SparseForm, costs
-from eigenecho.schema import stands_for
 from eigenecho.spectra import Spectrum, from_matrix
 from eigenecho.transition.diagonal import Diagonal
 from eigenecho.transition.transition import Transition
@@ -104,30 +103,18 @@ class Sparse(Matrix):
         W.resize((self.units + extra,) * 2)
         return Sparse(W)
 
-
-@stands_for(Sparse)
-@dataclass(frozen=True, eq=False)
-class CompressedRows:
-    """Stored form of a sparse matrix: the arrays of its CSR format."""
-
-    data: Array
-    indices: Array
-    indptr: Array
+    def _parts(self) -> dict[str, Array]:
+        csr = self.W.tocsr()
+        return {"data": csr.data, "indices": csr.indices, "indptr": csr.indptr}
 
     @classmethod
-    def of(cls, sparse: Sparse) -> CompressedRows:
-        """Return the CSR arrays of a matrix."""
-        csr = sparse.W.tocsr()
-        return cls(csr.data, csr.indices, csr.indptr)
-
-    def restored(self) -> Sparse:
-        """Return the matrix, or raise if the arrays do not form a valid matrix."""
+    def _from_parts(cls, data: Array, indices: Array, indptr: Array) -> Sparse:
         from scipy.sparse import csr_matrix
 
-        size = len(self.indptr) - 1
+        size = len(indptr) - 1
         # SciPy would round indices that are not integers; a safe cast raises an error.
-        where = (part.astype(np.int64, casting="safe") for part in (self.indices, self.indptr))
-        return Sparse(csr_matrix((self.data, *where), shape=(size, size)))
+        where = (part.astype(np.int64, casting="safe") for part in (indices, indptr))
+        return Sparse(csr_matrix((data, *where), shape=(size, size)))
 
 
 def compact(W: Array) -> Dense | Sparse:
