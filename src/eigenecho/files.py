@@ -15,7 +15,7 @@ array                       array of the file, whose name is the path of the par
 tuple of arrays             one array of all rows, and the number of rows of each array
 other tuples, lists, dicts  JSON arrays and objects
 class                       JSON object of its parts
-several classes             JSON object of its parts, with the name of the class as ``class``
+several classes, ``Saved``  JSON object of its parts, with the name of the class as ``class``
 =========================== ======================================================================
 
 Files are not trusted. No part may be missing or unexpected, numbers must be finite unless they are
@@ -30,7 +30,6 @@ import hashlib
 import json
 import os
 import secrets
-import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -93,9 +92,7 @@ def pack(value: Any, **options: Any) -> tuple[str, Arrays, Any]:
 
     ``options`` are passed to its method ``_parts``.
     """
-    own = type(value)
-    cls = next((base for base in own.__mro__ if base.__name__ in KINDS), own)
-    arrays: Arrays = {}
+    cls, arrays = _kind_of(value), Arrays()
     return cls.__name__, arrays, _write_parts(cls, value, "", arrays, **options)
 
 
@@ -145,10 +142,14 @@ def load(path: Any) -> Any:
     if kind not in KINDS:
         raise StorageError(f"{path} contains a {kind!r}, which this version cannot load.")
     try:
-        return unpack(getattr(import_module(KINDS[kind]), kind), arrays, values)
+        return unpack(_class_of_kind(kind), arrays, values)
     except INVALID as error:
         state = "cannot be loaded" if isinstance(error, StorageError) else "is damaged"
         raise StorageError(f"{path} {state}: {error}") from error
+
+
+class Saved:
+    """Annotation of a part that is an object of a class in ``KINDS``."""
 
 
 class _Hint(NamedTuple):
@@ -186,14 +187,21 @@ def _part_hints(cls: Any) -> dict[str, Any]:
         )
         return {name: hints[name] for name in stored}
     make = make or cls.__init__
-    module = sys.modules[cls.__module__]  # its package may import names that it cannot import
-    scope = {**vars(sys.modules[module.__package__ or ""]), **vars(module)}
-    hints = get_type_hints(make, scope, include_extras=True)
+    hints = get_type_hints(make, include_extras=True)
     return {name: hints[name] for name in signature(make).parameters if name != "self"}
 
 
 SEQUENCES = tuple, list, Sequence
 WORDS = {bool: "True or False", int: "an int", float: "a number", str: "text"}
+
+
+def _kind_of(value: Any) -> Any:
+    own = type(value)
+    return next((base for base in own.__mro__ if base.__name__ in KINDS), own)
+
+
+def _class_of_kind(kind: str) -> Any:
+    return getattr(import_module(KINDS[kind]), kind)
 
 
 def _is_class(kind: Any) -> bool:
@@ -212,6 +220,8 @@ def _write(hint: Any, value: Any, name: str, arrays: Arrays) -> Any:
     kinds, optional, marks = _parse(hint)
     if value is None and optional:
         return None
+    if Saved in kinds:
+        kinds = _kind_of(value), Saved
     classes = {kind.__name__: kind for kind in kinds if _is_class(kind)}
     owner = next((base.__name__ for base in type(value).__mro__ if base.__name__ in classes), None)
     if owner is not None:
@@ -260,6 +270,8 @@ def _read(hint: Any, plain: Any, name: str, arrays: Arrays) -> Any:
     kinds, optional, marks = _parse(hint)
     if plain is None and optional:
         return None
+    if Saved in kinds and isinstance(plain, dict) and plain.get("class") in KINDS:
+        kinds = _class_of_kind(plain["class"]), Saved
     classes = {kind.__name__: kind for kind in kinds if _is_class(kind)}
     if classes and len(kinds) == 1:
         return _read_parts(kinds[0], plain, name, arrays)

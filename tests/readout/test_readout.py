@@ -477,7 +477,7 @@ def test_factorised_errors_equal_the_errors_of_its_weights(kind, penalty):
     held_out = collect(Triangle, X[120:], Y[120:])
     factorised = collect(kind, X[:120], Y[:120]).factorise(penalty)
     ridges, scales = (1e-6, 1.0, 30.0), (0.5, 1.0)
-    actual = factorised.squared_errors(held_out, ridges, scales)
+    actual = held_out.squared_errors(factorised, ridges, scales)
     assert actual.shape == (2, 3, 2)
     for i, scale in enumerate(scales):
         for j, ridge in enumerate(ridges):

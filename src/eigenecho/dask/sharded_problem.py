@@ -17,7 +17,6 @@ from eigenecho.readout import (
     Gram,
     Lags,
     Moments,
-    PassResult,
     Penalty,
     Triangle,
 )
@@ -25,7 +24,7 @@ from eigenecho.rows import Block, Fold
 from eigenecho.scaling import Scaling
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import AbstractProblem, Problem, fill_missing
-from eigenecho.training.refine import WeightResiduals
+from eigenecho.training.passes import PassResult, WeightResiduals
 from eigenecho.training.sums import assemble_gram, lag_count, resonant_part, sums_over
 from eigenecho.types import Array
 

@@ -6,12 +6,13 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from eigenecho import kernels
 from eigenecho.arrays import namespace, to_host
+from eigenecho.grid_search.trial import Trial
 from eigenecho.kernels.convolution import settling_steps
 from eigenecho.readout import EPS, Factorisation, Gram, Penalty, factors, solved
 from eigenecho.rows import Block
@@ -19,9 +20,6 @@ from eigenecho.training import Problem
 from eigenecho.training.refine import SLOWEST, WeightedRows, rounds
 from eigenecho.training.sums import sums_pay
 from eigenecho.types import Array
-
-if TYPE_CHECKING:
-    from eigenecho.grid_search.scores import Trial
 
 NEGLIGIBLE = 0.01
 """Refinement ends if the expected change of the outputs is at most this fraction of their error."""

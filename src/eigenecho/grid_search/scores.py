@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,13 +20,13 @@ from eigenecho.errors import (
 from eigenecho.grid_search import candidates, stacked
 from eigenecho.grid_search.candidates import head_eigenvalue
 from eigenecho.grid_search.grid import Group
+from eigenecho.grid_search.trial import Trial
 from eigenecho.model.from_data import learn_spectrum
 from eigenecho.model.loop_validation import loop_errors, select_ridge_by_loop
-from eigenecho.readout import EPS, Factorisation, Gram, Lags, Triangle
+from eigenecho.readout import EPS, Factorisation, Gram, Triangle
 from eigenecho.reservoir import Cache
 from eigenecho.rows import Fold
 from eigenecho.training import Problem, Settings, pose, select_ridge
-from eigenecho.training.sums import sums_over
 from eigenecho.types import Array
 
 Data = tuple[list[Array], list[Array]]
@@ -40,39 +40,6 @@ SMALLEST = 1e-140
 
 COARSE = 1e4
 """Smallest √ridge that a factorisation with y(t−1) resolves, relative to its rounding error."""
-
-
-@dataclass(frozen=True, eq=False)
-class Trial:
-    """A problem, a fold, and the candidates to score on this fold.
-
-    ``ridges`` and ``scales`` (C,) contain one value for each candidate; ridges vary fastest, and
-    ``shape`` is (scalings, ridges). Trials with the same data share a ``cache``. The ``key``
-    contains all settings that affect the rows, except for those of the reservoir.
-    """
-
-    problem: Problem
-    fold: Fold
-    shape: tuple[int, int]
-    ridges: Array
-    scales: Array
-    cache: Cache
-    key: tuple[Any, ...]
-
-    @property
-    def counts(self) -> list[float]:
-        """Mean number of observed rows over the outputs, for each held-out block."""
-        return [float(self.problem.counts(block).mean()) for block in self.fold.held_out]
-
-    def lags(self, K: int) -> Lags:
-        """Return the correlations of the training rows for at least K lags."""
-        rows = tuple(map(tuple, self.fold.train))
-        cached = self.cache.once(("lags", self.key, rows), dict)
-        if "lags" not in cached or len(cached["lags"].rho) < K:
-            # With a power of two, slightly slower reservoirs can use the same correlations.
-            count = 1 << (K - 1).bit_length()
-            cached["lags"] = sums_over(self.problem.in_double, self.fold.train, count)
-        return cached["lags"]
 
 
 def score_group(
@@ -190,7 +157,7 @@ def _errors_from_states(trial: Trial) -> list[Array]:
     factorised = train.factorise(problem.penalty, head)
     ridges = trial.ridges.reshape(trial.shape)[0]
     scales = trial.scales.reshape(trial.shape)[:, 0]
-    blocks = [factorised.squared_errors(block, ridges, scales) for block in held_out]
+    blocks = [block.squared_errors(factorised, ridges, scales) for block in held_out]
     if isinstance(train, Triangle):
         for i, j in np.argwhere(_find_coarse(train, factorised, trial)):
             w = _scale_states(train, head, scales[i]).solve(problem.penalty, float(ridges[j]))

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from eigenecho.arrays import namespace
 from eigenecho.grid_search.candidates import StackedCandidates, refined_errors
+from eigenecho.grid_search.trial import Trial
 from eigenecho.readout import Gram
 from eigenecho.rows import Block, Fold
 from eigenecho.training import Problem
-from eigenecho.training.refine import CONVERGED, LinearSystem
+from eigenecho.training.passes import LinearSystem
+from eigenecho.training.refine import CONVERGED
 from eigenecho.types import Array
-
-if TYPE_CHECKING:
-    from eigenecho.grid_search.scores import Trial
 
 ROOM = 1 << 32
 """Largest size of the rows of a reservoir, and of a stack of factors, in bytes."""

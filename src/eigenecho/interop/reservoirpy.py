@@ -12,7 +12,7 @@ from eigenecho.basis import Basis
 from eigenecho.checks import check_finite
 from eigenecho.convert import as_double
 from eigenecho.errors import FILL, bad_argument, missing_package
-from eigenecho.interop.reservoirpy_models import reservoir_weights
+from eigenecho.interop.reservoirpy_weights import reservoir_weights
 from eigenecho.reservoir import Recipe, Reservoir, draw
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array

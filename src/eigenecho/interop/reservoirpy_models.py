@@ -12,11 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigenecho.convert import as_double, diagonalize
-from eigenecho.errors import Words, bad_argument
+from eigenecho.interop.reservoirpy_weights import (
+    ReservoirWeights,
+    node_name,
+    reservoir_weights,
+    unsupported,
+)
 from eigenecho.model import LinearModel, State
 from eigenecho.types import Array
-
-EXPECTED = "a trained linear Reservoir(activation='identity') >> Ridge, or an equivalent ESN"
 
 METHODS = ("_step", "_run", "step", "run")
 """Methods of a node that compute one row or all rows."""
@@ -67,15 +70,6 @@ def from_reservoirpy(model: Any, *, return_state: bool = False) -> Any:
     return (converted, _state(network, converted)) if return_state else converted
 
 
-class ReservoirWeights(NamedTuple):
-    """Weights of a reservoir node for states in rows; ``B`` is Winᵀ."""
-
-    W: Any
-    B: Array
-    bias: Array | None
-    lr: Any
-
-
 class ModelWeights(NamedTuple):
     """Weights of a model, and its current state r and last output y.
 
@@ -90,26 +84,6 @@ class ModelWeights(NamedTuple):
     y: Array
 
 
-def reservoir_weights(node: Any) -> ReservoirWeights:
-    """Return the weights of an initialised linear reservoir node."""
-    from reservoirpy.activationsfunc import identity
-
-    if hasattr(node, "reservoir_"):  # A DiagonalReservoirNode uses rows and includes the leak.
-        reservoir = node.reservoir_
-        return ReservoirWeights(reservoir.transition.matrix, reservoir.W_in, reservoir.bias, 1.0)
-    if not node.initialized:
-        raise _unsupported(f"{_name(node)} without weights", "Train it first.")
-    if node.activation is not identity:
-        activation = getattr(node.activation, "__name__", repr(node.activation))
-        raise _unsupported(f"{_name(node)} with activation {activation}")
-    N = node.units
-    bias = np.broadcast_to(np.asarray(node.bias, np.float64), (N,))
-    lr = np.asarray(node.lr, np.float64)
-    rates = float(lr.flat[0]) if lr.size == 1 else lr
-    W_in = np.ascontiguousarray(as_double(node.Win, "Win").T)
-    return ReservoirWeights(node.W.T, W_in, bias if np.any(bias) else None, rates)
-
-
 def _read(model: Any) -> ModelWeights:
     # If reservoirpy is missing, the error of this import explains how to install it.
     from eigenecho.interop.reservoirpy import Node  # isort: skip
@@ -118,7 +92,7 @@ def _read(model: Any) -> ModelWeights:
     if isinstance(model, Node):
         return _read_node(model)
     if not isinstance(model, Model):
-        raise _unsupported(f"{type(model).__module__}.{type(model).__qualname__}")
+        raise unsupported(f"{type(model).__module__}.{type(model).__qualname__}")
     reservoir, readout = _find_nodes(model)
     fed_back = _check_edges(model, reservoir, readout)
     weights = reservoir_weights(reservoir)
@@ -144,7 +118,7 @@ def _read(model: Any) -> ModelWeights:
 
 def _read_node(node: Any) -> ModelWeights:
     if _kind(node) != "reservoir":
-        raise _unsupported(_name(node))
+        raise unsupported(node_name(node))
     weights = reservoir_weights(node)
     r = np.asarray(node.state["out"], np.float64)
     return ModelWeights(weights, {}, len(weights.B), r, np.zeros(len(r)))
@@ -157,15 +131,15 @@ def _find_nodes(model: Any) -> tuple[Any, Any]:
         kind = _kind(node)
         if kind is None:
             remedy = "Each node must be one of Input, Reservoir, Ridge, RLS, LMS and Output."
-            raise _unsupported(f"a graph with {_name(node)}", remedy)
+            raise unsupported(f"a graph with {node_name(node)}", remedy)
         nodes[kind].append(node)
     for kind in ("reservoir", "readout"):
         if len(nodes[kind]) != 1:
-            names = ", ".join(map(_name, nodes[kind])) or "none"
-            raise _unsupported(f"a graph with these {kind}s: {names}", f"Use exactly one {kind}.")
+            names = ", ".join(map(node_name, nodes[kind])) or "none"
+            raise unsupported(f"a graph with these {kind}s: {names}", f"Use exactly one {kind}.")
     if len(model.inputs) != 1:
-        names = ", ".join(map(_name, model.inputs))
-        raise _unsupported(f"a graph with the inputs {names}", "Connect one Input to both nodes.")
+        names = ", ".join(map(node_name, model.inputs))
+        raise unsupported(f"a graph with the inputs {names}", "Connect one Input to both nodes.")
     return nodes["reservoir"][0], nodes["readout"][0]
 
 
@@ -175,21 +149,21 @@ def _check_edges(model: Any, reservoir: Any, readout: Any) -> dict[Any, bool]:
     for parent, delay, child in model.edges:
         is_end = delay == 0 and (_kind(parent) == "input" or _kind(child) == "output")
         if not is_end and (parent, delay, child) not in allowed:
-            edge = f"{_name(parent)} to {_name(child)}, delay {delay}"
+            edge = f"{node_name(parent)} to {node_name(child)}, delay {delay}"
             remedy = (
                 "Edges can start at an input, end at an output, connect the reservoir to the "
                 "readout without delay, or feed the readout back with delay 1."
             )
-            raise _unsupported(f"a graph with an edge from {edge}", remedy)
+            raise unsupported(f"a graph with an edge from {edge}", remedy)
     if (reservoir, 0, readout) not in model.edges:
-        raise _unsupported("a readout that is not connected to the reservoir")
+        raise unsupported("a readout that is not connected to the reservoir")
     return {node: (readout, 1, node) in model.edges for node in (reservoir, readout)}
 
 
 def _readout_arrays(readout: Any) -> tuple[Array, Array]:
     W_out = readout.Wout
     if W_out is None or callable(W_out) or readout.bias is None or callable(readout.bias):
-        raise _unsupported(f"{_name(readout)} without weights", "Train it first.")
+        raise unsupported(f"{node_name(readout)} without weights", "Train it first.")
     W_out = as_double(W_out, "Wout")
     return W_out, np.broadcast_to(np.asarray(readout.bias, np.float64), (W_out.shape[1],))
 
@@ -217,13 +191,3 @@ def _kind(node: Any) -> str | None:
         if same and isinstance(node, kind):
             return name
     return None
-
-
-def _unsupported(what: str, remedy: str = "") -> ValueError:
-    return bad_argument("model", Words(what), EXPECTED, remedy)
-
-
-def _name(node: Any) -> str:
-    # The repr of reservoirpy fails for nodes that contain arrays.
-    name = getattr(node, "name", None)
-    return type(node).__name__ + (f" {name!r}" if name else "")

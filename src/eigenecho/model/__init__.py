@@ -3,5 +3,5 @@
 from eigenecho.model.intervals import Forecast
 from eigenecho.model.learner import Learner
 from eigenecho.model.model import LinearModel, Matrices
-from eigenecho.model.online import State
+from eigenecho.model.network import State
 from eigenecho.model.stream import Stream

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho.errors import UnstableError, bad_argument
-from eigenecho.model.model import LinearModel
+from eigenecho.model.network import Network
 from eigenecho.model.predict import run
 from eigenecho.transition import Diagonal
 from eigenecho.types import Array
@@ -25,7 +25,7 @@ STRETCHES = 100
 """Number of parts of the probe series for which the largest difference is stored."""
 
 
-def probe(model: LinearModel, steps: int | None = None) -> tuple[Array, Array | None]:
+def probe(model: Network, steps: int | None = None) -> tuple[Array, Array | None]:
     """Return the probe series on which a converted network was compared with the original.
 
     Parameters
@@ -77,7 +77,7 @@ def probe(model: LinearModel, steps: int | None = None) -> tuple[Array, Array | 
     return u, np.random.default_rng(1).uniform(-1, 1, (steps, model.D_out))
 
 
-def compare(original: LinearModel, converted: LinearModel) -> dict[str, Any]:
+def compare(original: Network, converted: Network) -> dict[str, Any]:
     """Return the fields of a certificate that are measured on the probe series."""
     radius = converted.effective_radius
     steps = STEPS
@@ -110,14 +110,14 @@ def compare(original: LinearModel, converted: LinearModel) -> dict[str, Any]:
     }
 
 
-def _precise_steps(original: LinearModel, steps: int) -> int:
+def _precise_steps(original: Network, steps: int) -> int:
     """Return the number of steps to compute in extended precision; 0 if it is not available."""
     if np.finfo(np.longdouble).eps == np.finfo(np.float64).eps:
         return 0
     return min(steps, PRECISE_STEPS, int(PRECISE_WORK // _multiplications(original)))
 
 
-def _error(original: LinearModel, got: Array) -> float:
+def _error(original: Network, got: Array) -> float:
     """Return the largest relative difference from the original in extended precision."""
     reservoir, readout = original.reservoir, original.readout
     u, before = probe(original, len(got))
@@ -135,7 +135,7 @@ def _error(original: LinearModel, got: Array) -> float:
     return float(np.abs(got - exact).max(initial=0.0) / largest)
 
 
-def _multiplications(model: LinearModel) -> int:
+def _multiplications(model: Network) -> int:
     """Return the number of multiplications per step."""
     W, reservoir = model.reservoir.transition, model.reservoir
     if isinstance(W, Diagonal):

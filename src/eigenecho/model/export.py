@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,11 +15,10 @@ from eigenecho.errors import UnstableError, bad_argument
 from eigenecho.export import FORMATS, StepProgram, example_run, run_selftest, source_files
 from eigenecho.export.program import readout_arrays, scaling_arrays, transition_arrays
 from eigenecho.files import as_path, write_whole
-from eigenecho.model.online import State, as_state
+from eigenecho.model.network import Network, State
+from eigenecho.model.online import as_state
+from eigenecho.model.stream import Stream
 from eigenecho.types import Array
-
-if TYPE_CHECKING:
-    from eigenecho.model.model import LinearModel
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ class ExportReport:
 
 
 def export(
-    model: LinearModel,
+    model: Network,
     path: Any,
     dtype: Any = None,
     state: State | None = None,
@@ -114,7 +113,7 @@ def export(
     )
 
 
-def check_exportable(model: LinearModel) -> None:
+def check_exportable(model: Network) -> None:
     """Raise if a network has a part that ``export.step`` does not support."""
     model.need_states("Export")
     if model.device is not None:
@@ -122,7 +121,7 @@ def check_exportable(model: LinearModel) -> None:
         raise bad_argument("device", model.device, expected, "Call .to(None) before export.")
 
 
-def step_program(model: LinearModel, dtype: Any, state: State | None) -> StepProgram:
+def step_program(model: Network, dtype: Any, state: State | None) -> StepProgram:
     """Return the constants of a network, by default in its dtype and with a zero state."""
     reservoir = model.reservoir
     number = reservoir.dtype if dtype is None else as_float_dtype(dtype)
@@ -177,7 +176,7 @@ def _check_name(path: Path) -> None:
         raise bad_argument("path", str(path), expected, remedy)
 
 
-def _about(model: LinearModel, names: tuple[Any, Any]) -> dict[str, str]:
+def _about(model: Network, names: tuple[Any, Any]) -> dict[str, str]:
     """Return the values that are inserted into the header comment of the files."""
     inputs, outputs = ("" if labels is None else f": {', '.join(labels)}" for labels in names)
     return {
@@ -189,9 +188,9 @@ def _about(model: LinearModel, names: tuple[Any, Any]) -> dict[str, str]:
     }
 
 
-def _stream_difference(model: LinearModel, state: State | None, run: dict[str, Array]) -> float:
+def _stream_difference(model: Network, state: State | None, run: dict[str, Array]) -> float:
     """Return the largest difference from a stream, relative to the largest output."""
-    stream = model.stream(state)
+    stream = Stream(model, state)
     outputs = np.array([stream.step(row if model.D_in else None) for row in run["test_inputs"]])
     size = float(np.abs(outputs).max()) or 1.0
     return float(np.abs(outputs - run["test_outputs"].astype(np.float64)).max()) / size

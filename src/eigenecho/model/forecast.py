@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,15 +11,13 @@ from eigenecho.arrays import namespace, to_common_device, to_host, to_like
 from eigenecho.checks import check_count, check_flag, check_memory
 from eigenecho.errors import UnstableWarning, Words, bad_argument, counted, warn
 from eigenecho.model.loop import ClosedLoop, readout_rows
-from eigenecho.model.online import State, as_state
+from eigenecho.model.network import Network, State
+from eigenecho.model.online import as_state
 from eigenecho.model.predict import check_finite, warn_if_growing
 from eigenecho.scaling import FAR, Scaling
 from eigenecho.series import as_rows, as_series, as_stack, container_kind, is_stack, shifted
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
-
-if TYPE_CHECKING:
-    from eigenecho.model.model import LinearModel
 
 GROWTH = 1e3
 """Largest ratio of a forecast to the known values without a warning."""
@@ -37,7 +35,7 @@ class Trajectory(NamedTuple):
     start: State
 
     @one_blas_thread()
-    def rows(self, model: LinearModel) -> Array:
+    def rows(self, model: Network) -> Array:
         """Return the rows [1, y(t−1), r(t)] of the readout (horizon, N'), in float64."""
         outputs = shifted(self.outputs, self.start.y)
         before = model.from_user(outputs).astype(model.reservoir.dtype)
@@ -47,7 +45,7 @@ class Trajectory(NamedTuple):
 
 @one_blas_thread()
 def forecast(
-    model: LinearModel,
+    model: Network,
     horizon: int,
     context: Any,
     inputs: Any,
@@ -82,7 +80,7 @@ def forecast(
 
 
 def run_forecast(
-    model: LinearModel, loop: ClosedLoop, drive: Array, r: Array, y: Array, clip: bool = False
+    model: Network, loop: ClosedLoop, drive: Array, r: Array, y: Array, clip: bool = False
 ) -> Array:
     """Return the outputs (T, D_out) of a loop from a state, all in the network's own units.
 
@@ -96,14 +94,14 @@ def run_forecast(
     return loop.run(drive, r, y, bounds=bounds, clip=clip)[0]
 
 
-def _check_horizon(model: LinearModel, horizon: Any) -> int:
+def _check_horizon(model: Network, horizon: Any) -> int:
     """Return a number of steps ≥ 1, or raise."""
     horizon = check_count(horizon, "horizon", "a number of steps", 1)
     check_memory(8.0 * horizon * model.D_out, "horizon", horizon)
     return horizon
 
 
-def check_clip(model: LinearModel, clip: Any) -> None:
+def check_clip(model: Network, clip: Any) -> None:
     """Raise unless ``clip`` is a bool, and False for a network without features."""
     clip = check_flag(clip, "clip")
     if clip and model.output_range is None:
@@ -129,7 +127,7 @@ def are_several(context: Any) -> bool:
 
 @one_blas_thread()
 def forecast_several(
-    model: LinearModel,
+    model: Network,
     horizon: int,
     contexts: Any,
     inputs: Any,
@@ -178,7 +176,7 @@ def forecast_several(
     return outputs if kind == "stack" else list(outputs)
 
 
-def _checked_outputs(model: LinearModel, out: Array, known: Sequence[Array]) -> Array:
+def _checked_outputs(model: Network, out: Array, known: Sequence[Array]) -> Array:
     """Return forecasts (…, horizon, D_out) in the caller's units.
 
     Raise if they overflow, and warn if they grow far beyond the ``known`` values.
@@ -190,14 +188,14 @@ def _checked_outputs(model: LinearModel, out: Array, known: Sequence[Array]) -> 
     return outputs
 
 
-def closed_loop_radius(model: LinearModel) -> float:
+def closed_loop_radius(model: Network) -> float:
     """Return the spectral radius of the network with its output fed back as its input."""
     model.need_states("The closed-loop radius")
     check_autonomous(model)
     return ClosedLoop.of_forecast(model).radius()
 
 
-def check_autonomous(model: LinearModel) -> None:
+def check_autonomous(model: Network) -> None:
     """Raise if a model cannot run on its own outputs."""
     D = model.D_out
     if model.D_in == 0 and not model.closed:
@@ -209,7 +207,7 @@ def check_autonomous(model: LinearModel) -> None:
         )
 
 
-def _known_inputs(model: LinearModel, inputs: Any, horizon: int) -> Array:
+def _known_inputs(model: Network, inputs: Any, horizon: int) -> Array:
     check_autonomous(model)
     columns = max(model.D_in - model.D_out, 0)
     if inputs is None:
@@ -228,7 +226,7 @@ def _known_inputs(model: LinearModel, inputs: Any, horizon: int) -> Array:
     return Scaling(model.inputs.mean[D:], model.inputs.scale[D:]).forward(rows)
 
 
-def _after_context(model: LinearModel, context: Any, known: Array) -> tuple[State, Array]:
+def _after_context(model: Network, context: Any, known: Array) -> tuple[State, Array]:
     """Return the state before the last context row, and known inputs starting with that row.
 
     The last row is both the next input and the last output, so it is used in the first step of the

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,13 +28,11 @@ from eigenecho.arrays import NUMPY, namespace, to_host, to_like
 from eigenecho.checks import check_coverage
 from eigenecho.errors import bad_argument
 from eigenecho.model.loop import ClosedLoop, readout_rows
+from eigenecho.model.network import Network
 from eigenecho.readout import is_regular
 from eigenecho.threads import one_blas_thread
+from eigenecho.training import Evidence
 from eigenecho.types import Array, Forecast
-
-if TYPE_CHECKING:
-    from eigenecho.model.model import LinearModel
-    from eigenecho.training import Evidence
 
 LARGE = 1e100
 """Size of the response above which the variance is treated as infinite."""
@@ -132,7 +130,7 @@ class Posterior:
 
 @one_blas_thread()
 def with_interval(
-    model: LinearModel,
+    model: Network,
     mean: Any,
     noise: Any,
     coverage: float,
@@ -168,11 +166,11 @@ def with_interval(
     return Forecast(mean, mean - width, mean + width)
 
 
-def _scale(model: LinearModel) -> Array:
+def _scale(model: Network) -> Array:
     return np.ones(model.D_out) if model.outputs is None else model.outputs.scale
 
 
-def deviations(model: LinearModel, horizon: int, noise: Array) -> Array:
+def deviations(model: Network, horizon: int, noise: Array) -> Array:
     """Return the standard deviation of the error due to noise at each step, (horizon, D_out)."""
     scale = _scale(model)
     noise = noise / np.outer(scale, scale)
@@ -183,7 +181,7 @@ def deviations(model: LinearModel, horizon: int, noise: Array) -> Array:
         return scale * np.sqrt(np.cumsum(np.maximum(variance, 0.0), axis=0))
 
 
-def weight_deviations(model: LinearModel, posterior: Posterior, noise: Array, rows: Array) -> Array:
+def weight_deviations(model: Network, posterior: Posterior, noise: Array, rows: Array) -> Array:
     """Return the standard deviation of the error due to uncertain weights, (horizon, D_out).
 
     ``rows`` (horizon, N') are the rows x of the readout along the forecast.
@@ -203,7 +201,7 @@ def weight_deviations(model: LinearModel, posterior: Posterior, noise: Array, ro
     return scale * np.sqrt(variance)
 
 
-def _response_rows(model: LinearModel, loop: ClosedLoop, response: Array) -> Array:
+def _response_rows(model: Network, loop: ClosedLoop, response: Array) -> Array:
     """Return the rows of the readout along the response to a unit value of each output.
 
     The constant column is 0.

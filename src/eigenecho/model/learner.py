@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -12,13 +12,12 @@ from eigenecho import kernels
 from eigenecho.arrays import takes_tensors
 from eigenecho.checks import check_range, check_shape
 from eigenecho.errors import bad_argument, counted, overflowed
-from eigenecho.model.online import OnlineRun, State, on_one_thread
+from eigenecho.files import Saved
+from eigenecho.model.network import Network, State
+from eigenecho.model.online import OnlineRun, on_one_thread
 from eigenecho.readout import Penalty
 from eigenecho.training import RecursiveLeastSquares, TrainingState
 from eigenecho.types import Array, Count
-
-if TYPE_CHECKING:
-    from eigenecho.model.model import LinearModel
 
 
 class Learner(OnlineRun):
@@ -52,7 +51,7 @@ class Learner(OnlineRun):
 
     def __init__(
         self,
-        model: LinearModel,
+        model: Annotated[Network, Saved],
         training_state: TrainingState,
         penalty: Penalty,
         ridge: float,
@@ -74,7 +73,7 @@ class Learner(OnlineRun):
         self._advance = on_one_thread(model.reservoir, kernels.backend(self._x).step)
 
     @property
-    def model(self) -> LinearModel:
+    def model(self) -> Network:
         """The model with the current weights. Later steps do not change it."""
         W_out = np.ascontiguousarray(self._squares.weights.T, self._model.reservoir.dtype)
         return replace(self._model, W_out=W_out.copy())

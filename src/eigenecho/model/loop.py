@@ -10,27 +10,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eigenecho import kernels
+from eigenecho.model.network import Network
 from eigenecho.progress import Progress
 from eigenecho.reservoir import Reservoir
 from eigenecho.rows import assemble
 from eigenecho.scaling import Scaling
 from eigenecho.threads import one_blas_thread
-from eigenecho.training.problem import readout_head
+from eigenecho.training.training_series import readout_head
 from eigenecho.types import Array
-
-if TYPE_CHECKING:
-    from eigenecho.model.model import LinearModel
 
 MAPPED = 1 << 22
 """Maximum number of entries of a map in memory at a time."""
 
 
-def readout_rows(model: LinearModel, before: Array | None, states: Array) -> Array:
+def readout_rows(model: Network, before: Array | None, states: Array) -> Array:
     """Return the rows [1, y(t−1), r(t)] (T, N') of the readout, in float64."""
     previous = before if model.output_to_readout else None
     head = readout_head(states, model.readout_bias, previous)
@@ -50,7 +47,7 @@ class ClosedLoop:
     F: Array
 
     @classmethod
-    def of_output(cls, model: LinearModel) -> ClosedLoop:
+    def of_output(cls, model: Network) -> ClosedLoop:
         """Return the loop through the model's feedback; the drive is [u, 1] or [u]."""
         reservoir, D = model.reservoir, model.D_out
         if reservoir.W_fb is None:
@@ -59,7 +56,7 @@ class ClosedLoop:
         return cls(reservoir, model.readout, reservoir.B[:-D], reservoir.W_fb)
 
     @classmethod
-    def of_forecast(cls, model: LinearModel) -> ClosedLoop:
+    def of_forecast(cls, model: Network) -> ClosedLoop:
         """Return the loop through the first D_out inputs as well; the drive is [other inputs, 1].
 
         The constant is omitted if its weights are 0. If inputs and outputs are standardised

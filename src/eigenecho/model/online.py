@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
@@ -12,41 +12,15 @@ from eigenecho import files
 from eigenecho.arrays import to_host
 from eigenecho.checks import as_array, check_finite, check_not_masked, has_complex
 from eigenecho.errors import Words, bad_argument, counted, not_finite, other_columns, place
+from eigenecho.model.network import Network, State
 from eigenecho.reservoir import Reservoir
 from eigenecho.scaling import Scaling
 from eigenecho.series import column_labels
 from eigenecho.threads import one_blas_thread
-from eigenecho.types import Array, brief_repr
-
-if TYPE_CHECKING:
-    from eigenecho.model.model import LinearModel
+from eigenecho.types import Array
 
 
-class State(NamedTuple):
-    """State of a network: reservoir state ``r`` (N,) and last output ``y`` (D_out,).
-
-    See Also
-    --------
-    eigenecho.LinearESN : ``final_state_`` is the state at the end of training.
-
-    Examples
-    --------
-    >>> import eigenecho as ee
-    >>> series = ee.tasks.mso(3, steps=400)
-    >>> esn = ee.LinearESN(50, warmup=50, ridge=1e-10, seed=0).fit(series[:-1], series[1:])
-    >>> state = esn.final_state_
-    >>> state.r.shape, state.y.shape
-    ((50,), (1,))
-    """
-
-    r: Array
-    y: Array
-
-    def __repr__(self) -> str:
-        return brief_repr(self)
-
-
-def as_state(model: LinearModel, state: Any, name: str = "initial_state") -> State:
+def as_state(model: Network, state: Any, name: str = "initial_state") -> State:
     """Return a pair (r, y) as a ``State``, or raise if it is not a state of the model."""
     expected = "a pair (r, y), as returned by predict(return_state=True)"
     try:
@@ -65,7 +39,7 @@ def as_state(model: LinearModel, state: Any, name: str = "initial_state") -> Sta
     return State(r, y)
 
 
-def initial_states(model: LinearModel, states: Any, count: int, kind: str) -> list[State | None]:
+def initial_states(model: Network, states: Any, count: int, kind: str) -> list[State | None]:
     """Return the initial state of each series, or None if it is zero."""
     if states is None:
         return [None] * count
@@ -88,11 +62,13 @@ class OnlineRun:
 
     def __init__(
         self,
-        model: LinearModel,
+        model: Network,
         state: State | None = None,
         feature_names: Sequence[str] | None = None,
         output_names: Sequence[str] | None = None,
     ) -> None:
+        if not isinstance(model, Network):
+            raise bad_argument("model", model, "a LinearModel")
         self._model = model
         self.feature_names = _checked_names(feature_names, "feature_names", model.D_in)
         self.output_names = _checked_names(output_names, "output_names", model.D_out)

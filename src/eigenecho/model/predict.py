@@ -11,21 +11,22 @@ from eigenecho.arrays import namespace, to_host, to_like
 from eigenecho.checks import check_flag
 from eigenecho.errors import UnstableWarning, Words, bad_argument, warn
 from eigenecho.model.loop import ClosedLoop
-from eigenecho.model.online import State, initial_states, unused_outputs
+from eigenecho.model.network import State
+from eigenecho.model.online import initial_states, unused_outputs
 from eigenecho.progress import UNIT, Progress, Report
 from eigenecho.rows import SeriesRows, chunk_rows
 from eigenecho.series import Container, as_rows, shifted, unpack_outputs
 from eigenecho.threads import one_blas_thread
-from eigenecho.training.problem import readout_head
+from eigenecho.training.training_series import readout_head
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
     from eigenecho.model.intervals import Posterior
-    from eigenecho.model.model import LinearModel
+    from eigenecho.model.network import Network
 
 
 def predict_series(
-    model: LinearModel,
+    model: Network,
     series: Sequence[Array],
     container: Container,
     y_previous: Any,
@@ -62,7 +63,7 @@ def predict_series(
     return tuple(results) if len(results) > 1 else results[0]
 
 
-def _as_stack(model: LinearModel, starts: Sequence[State | None]) -> State:
+def _as_stack(model: Network, starts: Sequence[State | None]) -> State:
     """Return the initial states of several series as one, (series, N) and (series, D_out)."""
     zero = model.zero_state()
     if all(start is None for start in starts):
@@ -73,7 +74,7 @@ def _as_stack(model: LinearModel, starts: Sequence[State | None]) -> State:
 
 @one_blas_thread()
 def run(
-    model: LinearModel,
+    model: Network,
     u: Array,
     y_previous: Array | None = None,
     state: State | None = None,
@@ -93,7 +94,7 @@ def run(
 
 
 def _run_closed(
-    model: LinearModel, u: Array, r: Array, y: Array, progress: Progress | None
+    model: Network, u: Array, r: Array, y: Array, progress: Progress | None
 ) -> tuple[Array, Array]:
     """Return outputs of the closed loop after the output ``y``, and the last state."""
     loop = ClosedLoop.of_output(model)
@@ -107,7 +108,7 @@ def _run_closed(
 
 
 def _run_open(
-    model: LinearModel, u: Array, r: Array, y_previous: Array | None, progress: Progress | None
+    model: Network, u: Array, r: Array, y_previous: Array | None, progress: Progress | None
 ) -> tuple[Array, Array]:
     """Return outputs without a loop, or for given previous outputs, and the last state."""
     reservoir, readout = model.reservoir, model.readout
@@ -131,7 +132,7 @@ def _run_open(
     return out, last
 
 
-def _rows(model: LinearModel, u: Array, before: Array | None, start: Array) -> SeriesRows:
+def _rows(model: Network, u: Array, before: Array | None, start: Array) -> SeriesRows:
     """Return the rows of the readout for inputs and previous outputs in the network's units."""
     drive = model.reservoir.drive(u, before)
     head = readout_head(u, model.readout_bias, before if model.output_to_readout else None)
@@ -140,7 +141,7 @@ def _rows(model: LinearModel, u: Array, before: Array | None, start: Array) -> S
 
 @one_blas_thread()
 def deviations(
-    model: LinearModel,
+    model: Network,
     posterior: Posterior,
     u: Array,
     y_previous: Array | None = None,
@@ -163,7 +164,7 @@ def deviations(
 
 
 @one_blas_thread()
-def states(model: LinearModel, u: Array, out: Array | None = None) -> Array:
+def states(model: Network, u: Array, out: Array | None = None) -> Array:
     """Compute reservoir states (T, N) from a zero state, with the outputs fed back.
 
     For a delay line, these are the states at its taps.
@@ -177,7 +178,7 @@ def states(model: LinearModel, u: Array, out: Array | None = None) -> Array:
 
 
 def previous_outputs(
-    model: LinearModel, y_previous: Any, series: Sequence[Array], container: Container
+    model: Network, y_previous: Any, series: Sequence[Array], container: Container
 ) -> list[Array] | list[None]:
     """Return the previous outputs (T, D_out) of each series on its device, or None for each."""
     if y_previous is None:
@@ -209,7 +210,7 @@ def warn_if_growing(outputs: Array, before: float, growth: float = 1e6) -> None:
         )
 
 
-def check_finite(model: LinearModel, outputs: Array, *, closed: bool = False) -> None:
+def check_finite(model: Network, outputs: Array, *, closed: bool = False) -> None:
     """Raise if outputs overflowed."""
     if not namespace(outputs).all_finite(outputs):
         finite = to_host(namespace(outputs).isfinite(outputs))

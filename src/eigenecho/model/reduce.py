@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from eigenecho.checks import check_units, is_finite_number
 from eigenecho.errors import IllConditionedWarning, Words, bad_argument, counted, warn
 from eigenecho.model.certificate import Reduction
 from eigenecho.model.loop import ClosedLoop
+from eigenecho.model.network import Network
 from eigenecho.model.state_space import StateSpace
 from eigenecho.model.weighting import Weighting, select_weighting
 from eigenecho.reduction import TruncatedSystem, essential, largest_gain, smaller, smallest
@@ -20,8 +21,7 @@ from eigenecho.training import GroupEvidence
 from eigenecho.transition import Diagonal
 from eigenecho.types import Array
 
-if TYPE_CHECKING:
-    from eigenecho.model.model import LinearModel
+NetworkT = TypeVar("NetworkT", bound=Network)
 
 STEPS = 2000
 """Length of the probe series in steps."""
@@ -36,12 +36,12 @@ rounding errors would be amplified."""
 
 @one_blas_thread()
 def reduce(
-    model: LinearModel,
+    model: NetworkT,
     units: int | None = None,
     tol: float | None = None,
     data: Any = None,
     evidence: GroupEvidence | None = None,
-) -> tuple[LinearModel, Array]:
+) -> tuple[NetworkT, Array]:
     """Return a smaller network with a certificate, and the map (N, k) to its states.
 
     The arguments are those of ``LinearModel.reduce``. ``evidence`` are the training statistics.
@@ -79,7 +79,8 @@ def reduce(
         radius_after=radius_after,
         **weighting.details(reduced),
     )
-    return replace(small, certificate=certificate), reduced.states
+    # The smaller network is a copy of the given one with other weights.
+    return cast(NetworkT, replace(small, certificate=certificate)), reduced.states
 
 
 def check_reducible(reservoir: Reservoir, name: str) -> None:
@@ -95,7 +96,7 @@ def check_reducible(reservoir: Reservoir, name: str) -> None:
         raise bad_argument(name, got, "a radius below 1", "Train with a lower sr or lr.")
 
 
-def _check(model: LinearModel, units: Any, tol: Any, data: Any) -> None:
+def _check(model: Network, units: Any, tol: Any, data: Any) -> None:
     """Raise unless the model can be reduced and the target size is valid."""
     check_reducible(model.reservoir, "model")
     if data is None and model.reservoir.dtype == np.float32:
@@ -164,7 +165,7 @@ def _smallest_order(
     raise bad_argument("tol", tol, expected, remedy)
 
 
-def _gains(space: StateSpace, small: LinearModel) -> tuple[float, float]:
+def _gains(space: StateSpace, small: Network) -> tuple[float, float]:
     """Return the largest gain, and the largest difference of gains between the two models."""
     system, other, n = space.system, StateSpace.of(small).system, space.n_inputs
     frequencies = np.concatenate([system.frequencies, other.frequencies])
@@ -172,7 +173,7 @@ def _gains(space: StateSpace, small: LinearModel) -> tuple[float, float]:
     return largest_gain(response), largest_gain(response - other.response(frequencies)[:, :n])
 
 
-def _probe_error(space: StateSpace, small: LinearModel, gain: float) -> float:
+def _probe_error(space: StateSpace, small: Network, gain: float) -> float:
     """Return ‖y − ŷ‖₂ / (gain ‖u‖₂) for the probe series, where a bias counts as one impulse."""
     drive = signals = _probe_drive(space.model)
     error = np.linalg.norm(space.outputs(drive) - StateSpace.of(small).outputs(drive))
@@ -182,14 +183,14 @@ def _probe_error(space: StateSpace, small: LinearModel, gain: float) -> float:
     return float(error / (gain * size))
 
 
-def _probe_drive(model: LinearModel) -> Array:
+def _probe_drive(model: Network) -> Array:
     """Return white noise, uniform in [−1, 1], as a drive with columns [u, 1, y(t−1)]."""
     u = np.random.default_rng(0).uniform(-1, 1, (STEPS, model.D_in))
     before = np.random.default_rng(1).uniform(-1, 1, (STEPS, model.D_out))
     return model.reservoir.drive(u, before)
 
 
-def _loop_radii(space: StateSpace, small: LinearModel) -> tuple[float | None, float | None]:
+def _loop_radii(space: StateSpace, small: Network) -> tuple[float | None, float | None]:
     """Return the spectral radii of the original and the reduced closed loop, or None.
 
     The radius of the original is computed from its significant states, which are far fewer than N.

@@ -13,17 +13,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from eigenecho.model.network import Network
 from eigenecho.reduction import BalancedSystem, System, TruncatedSystem, balance
 from eigenecho.reservoir import Reservoir
 from eigenecho.transition import Diagonal
 from eigenecho.types import Array
-
-if TYPE_CHECKING:
-    from eigenecho.model.model import LinearModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,14 +31,14 @@ class StateSpace:
     ``dtype`` is that of the original model.
     """
 
-    model: LinearModel
+    model: Network
     dtype: np.dtype
     system: System
     rest: Array | None
     scale: Array
 
     @classmethod
-    def of(cls, model: LinearModel, scale: Array | None = None) -> StateSpace:
+    def of(cls, model: Network, scale: Array | None = None) -> StateSpace:
         """Return the system of a diagonal model. ``scale`` is 1 by default."""
         reservoir = model.reservoir.in_double()
         double = replace(model, reservoir=reservoir, W_out=model.W_out.astype(np.float64))
@@ -77,7 +74,7 @@ class StateSpace:
         reservoir.read_out(readout.weights, drive, None, out)
         return out + readout.offset
 
-    def with_modes(self, reduced: TruncatedSystem) -> LinearModel:
+    def with_modes(self, reduced: TruncatedSystem) -> Network:
         """Return a model of the smaller system, with the original dtype and gain of constants."""
         model, C = self.model, reduced.system.C * self.scale
         W_in, _, W_fb = model.reservoir.weights(lambda A: A @ reduced.states)

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from eigenecho import kernels
 from eigenecho.arrays import is_tensor, takes_tensors
 from eigenecho.errors import overflowed
-from eigenecho.model.online import OnlineRun, State, check_labels, on_one_thread
+from eigenecho.files import Saved
+from eigenecho.model.network import Network, State
+from eigenecho.model.online import OnlineRun, check_labels, on_one_thread
 from eigenecho.model.predict import check_finite, previous_outputs
 from eigenecho.scaling import Scaling
 from eigenecho.series import Container, as_rows, column_labels
 from eigenecho.types import Array
-
-if TYPE_CHECKING:
-    from eigenecho.model.model import LinearModel
 
 
 class Stream(OnlineRun):
@@ -53,7 +52,7 @@ class Stream(OnlineRun):
 
     def __init__(
         self,
-        model: LinearModel,
+        model: Annotated[Network, Saved],
         state: State | None = None,
         feature_names: Sequence[str] | None = None,
         output_names: Sequence[str] | None = None,
@@ -67,7 +66,7 @@ class Stream(OnlineRun):
         self._run = on_one_thread(reservoir, compiled.run_readout)
 
     @property
-    def model(self) -> LinearModel:
+    def model(self) -> Network:
         """The network of the stream."""
         return self._model
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from eigenecho.errors import Words, bad_argument
+from eigenecho.model.network import Network
 from eigenecho.model.predict import run
 from eigenecho.model.state_space import StateSpace
 from eigenecho.readout import EPS, Gram, Triangle
@@ -18,9 +19,6 @@ from eigenecho.rows import SeriesRows, chunk_rows
 from eigenecho.series import Container, as_rows, as_series, shifted, unpack_outputs
 from eigenecho.training import GroupEvidence, check_lengths
 from eigenecho.types import Array
-
-if TYPE_CHECKING:
-    from eigenecho.model.model import LinearModel
 
 RUN = 16
 """Rounding error of a run, in units of EPS times the amplitude of the modes."""
@@ -77,7 +75,7 @@ class Weighting:
         return replace(self, balanced=balanced, least=least, expected=expected)
 
 
-def select_weighting(model: LinearModel, data: Any, evidence: GroupEvidence | None) -> Weighting:
+def select_weighting(model: Network, data: Any, evidence: GroupEvidence | None) -> Weighting:
     """Return the weighting by ``data``, by the training rows, or by all inputs equally."""
     if data is not None:
         return _weight_rows(model, data)
@@ -86,7 +84,7 @@ def select_weighting(model: LinearModel, data: Any, evidence: GroupEvidence | No
     return _weight_all_inputs(model)
 
 
-def _weight_all_inputs(model: LinearModel) -> Weighting:
+def _weight_all_inputs(model: Network) -> Weighting:
     """Weight all inputs equally, so that ‖y − ŷ‖₂ ≤ tol ‖G‖∞ ‖u‖₂."""
     space = StateSpace.of(model)
     system, balanced, frequencies = space.system, space.balanced, space.system.frequencies
@@ -110,7 +108,7 @@ def _weight_all_inputs(model: LinearModel) -> Weighting:
     return Weighting("white", space, balanced, bounds, bounds, details, remedy)
 
 
-def _weight_rows(model: LinearModel, data: Any) -> Weighting:
+def _weight_rows(model: Network, data: Any) -> Weighting:
     """Weight the rows of X or (X, y), where y provides the scale and the feedback.
 
     Errors are measured on the rows used for the reduction and on held-out rows.
@@ -135,7 +133,7 @@ def _weight_rows(model: LinearModel, data: Any) -> Weighting:
     space = StateSpace.of(model, scale)
     unit = scale if model.outputs is None else scale * model.outputs.scale
 
-    def predict(network: LinearModel) -> Iterator[Array]:
+    def predict(network: Network) -> Iterator[Array]:
         """Yield predictions for each series in units of the targets, in the network's precision."""
         for u, before in zip(series, previous, strict=True):
             yield run(network, u.astype(dtype), before)[0] / unit
@@ -174,7 +172,7 @@ def _deviations(space: StateSpace, drives: list[Array], cuts: list[int]) -> Iter
             yield (states - (0.0 if rest is None else rest)) / count
 
 
-def _weight_training_rows(model: LinearModel, evidence: GroupEvidence) -> Weighting:
+def _weight_training_rows(model: Network, evidence: GroupEvidence) -> Weighting:
     """Weight the training rows [1, y(t−1), r], whose XᵀX is known.
 
     Rows of a factor of XᵀX are converted to deviations from the steady state, and the errors are
@@ -212,7 +210,7 @@ def _weight_training_rows(model: LinearModel, evidence: GroupEvidence) -> Weight
     return Weighting("statistics", space, balanced, least, expected, details, remedy)
 
 
-def _target_deviation(model: LinearModel, evidence: GroupEvidence) -> Array:
+def _target_deviation(model: Network, evidence: GroupEvidence) -> Array:
     """Return the standard deviation of each training target, or its RMS without a constant."""
     statistics, mean = evidence.statistics, np.zeros_like(evidence.weights)
     if model.readout_bias:
@@ -236,7 +234,7 @@ def _largest_rms(parts: Sequence[Array]) -> float:
     return largest if np.isfinite(largest) else float("inf")
 
 
-def _read(model: LinearModel, data: Any) -> tuple[list[Array], list[Array] | None]:
+def _read(model: Network, data: Any) -> tuple[list[Array], list[Array] | None]:
     """Return the input series and, if given, the target series, in the caller's units."""
     X, y = data if isinstance(data, tuple) and len(data) == 2 else (data, None)
     if X is None and model.D_in:

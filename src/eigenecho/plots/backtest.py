@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from eigenecho.forecasting.backtest import Backtest
-
 MOST_SERIES = 4
 """Number of series that are drawn by default."""
 
@@ -31,7 +29,7 @@ OURS = "forecast"
 LABELS = {"mae": "mean absolute error", "mase": "mean absolute scaled error"}
 
 
-def backtest(tested: Backtest, series: Sequence[Hashable], *, width: float = 9.0) -> Figure:
+def backtest(tested: Any, series: Sequence[Hashable], *, width: float = 9.0) -> Figure:
     """Draw the last forecasts of some series and, below, the errors by step ahead.
 
     Parameters
@@ -80,7 +78,7 @@ def backtest(tested: Backtest, series: Sequence[Hashable], *, width: float = 9.0
     return figure
 
 
-def _draw_series(ax: Axes, tested: Backtest, name: Hashable, ticks: int) -> None:
+def _draw_series(ax: Axes, tested: Any, name: Hashable, ticks: int) -> None:
     """Draw a series with its last forecasts and some rows before them."""
     tidy(ax)
     rows = tested.series[tested.series["unique_id"] == name]
@@ -119,14 +117,14 @@ def _select_disjoint(cutoffs: Sequence[int], horizon: int) -> list[int]:
     return chosen[: max(FORECASTS, ROWS // horizon)][::-1]
 
 
-def _method_styles(tested: Backtest) -> dict[str, tuple[str, Any]]:
+def _method_styles(tested: Any) -> dict[str, tuple[str, Any]]:
     """Return the colour and line style of each method; the best baseline as in the panels."""
     baselines = sorted(tested.methods[1:], key=lambda name: name != tested.best_naive)
     styles = zip(cycle(LINES), chain(["-"], cycle(DASHES)))
     return dict(zip([OURS, *baselines], styles, strict=False))
 
 
-def _draw_errors_by_step(ax: Axes, tested: Backtest, legend_columns: int) -> None:
+def _draw_errors_by_step(ax: Axes, tested: Any, legend_columns: int) -> None:
     errors = tested.by_step[tested.measure].unstack("method")
     marker = "o" if tested.horizon <= MARKED else ""
     for name, (color, dashes) in _method_styles(tested).items():
@@ -143,7 +141,7 @@ def _draw_errors_by_step(ax: Axes, tested: Backtest, legend_columns: int) -> Non
     ax.legend(ncols=legend_columns, columnspacing=1.4, **place, **LEGEND)
 
 
-def _draw_error_bars(ax: Axes, tested: Backtest) -> None:
+def _draw_error_bars(ax: Axes, tested: Any) -> None:
     """Draw the error of each method as a bar, for a horizon of one step."""
     styles = _method_styles(tested)
     values = [float(tested.summary.loc[name, tested.measure]) for name in styles]

@@ -29,7 +29,7 @@ from eigenecho.readout.likelihood import (
 from eigenecho.readout.moments import Moments, products, resonant
 from eigenecho.readout.normal_equations import NormalEquations, factors, solved
 from eigenecho.readout.penalty import Penalty
-from eigenecho.readout.statistic import Accumulator, PassResult, Residuals
+from eigenecho.readout.statistic import Accumulator, Residuals
 from eigenecho.readout.triangle import Triangle, annihilate, check_upper, is_regular
 
 Statistic = Gram | Triangle

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import eigh, svd
@@ -12,9 +10,6 @@ from scipy.linalg import eigh, svd
 from eigenecho.errors import IllConditionedWarning, warn
 from eigenecho.readout.penalty import Penalty
 from eigenecho.types import Array
-
-if TYPE_CHECKING:
-    from eigenecho.readout.triangle import Triangle
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -73,7 +68,7 @@ class Factorisation:
 
         If the solution is not unique, the weights have minimum norm.
         """
-        h, v = self._coordinates(np.array([ridge]), np.array([scale]))
+        h, v = self.coordinates(np.array([ridge]), np.array([scale]))
         w = self.penalty.unroot(self.V @ v[:, 0])
         return np.concatenate([h[:, 0] - self.lean @ w, w])
 
@@ -97,22 +92,7 @@ class Factorisation:
         w = self.penalty.unroot(self.V @ z.reshape(len(z), -1)).reshape(z.shape)
         return np.concatenate([h - np.tensordot(self.lean, w, 1), w])
 
-    def squared_errors(
-        self,
-        held_out: Triangle,
-        ridges: Sequence[float] | Array,
-        scales: Sequence[float] | Array = (1.0,),
-    ) -> Array:
-        """Return true squared residuals on held-out rows, (scales, ridges, D_out)."""
-        k, D = self.HtY.shape
-        h, v = self._coordinates(np.tile(ridges, len(scales)), np.repeat(scales, len(ridges)))
-        states = held_out.R[:, k:] - held_out.R[:, :k] @ self.lean
-        rows = self.penalty.unroot_right(states) @ self.V
-        left = held_out.Z[:, None] - np.tensordot(held_out.R[:, :k], h, 1)
-        left = left - np.tensordot(rows, v, 1)
-        return np.sum(left**2, axis=0).reshape(len(scales), len(ridges), D) + np.diag(held_out.rest)
-
-    def _coordinates(self, ridges: Array, scales: Array) -> tuple[Array, Array]:
+    def coordinates(self, ridges: Array, scales: Array) -> tuple[Array, Array]:
         """Return head weights h (k, C, D_out) and Vᵀ L v (N, C, D_out) for C pairs (α, s)."""
         S = self.S[:, None]
         beta = _beta(ridges, scales)

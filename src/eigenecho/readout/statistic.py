@@ -9,13 +9,10 @@ computed from whole series and become a ``Gram``. A readout is solved from a ``G
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 from eigenecho.arrays import namespace, to_host
 from eigenecho.types import Array
-
-if TYPE_CHECKING:
-    from eigenecho.readout.triangle import Triangle
 
 
 class Accumulator(Protocol):
@@ -71,15 +68,3 @@ class Residuals(NamedTuple):
     weights: Array
     EtE: Array
     XtE: Array
-
-
-class PassResult(NamedTuple):
-    """Statistics of training rows and of held-out blocks, and the last state of each series.
-
-    Held-out blocks have orthogonal statistics, so that their errors are true residuals. ``ends``
-    are the states after the last rows of the fold.
-    """
-
-    statistics: Any
-    held_out: list[Triangle]
-    ends: list[Array]

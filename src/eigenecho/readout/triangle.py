@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -155,6 +156,20 @@ class Triangle(Accumulator):
     def squared_error(self, w: Array) -> Array:
         """Return the squared error ‖Y − X w‖² of each output, for weights (N', D_out)."""
         return ((self.Z - self.R @ w) ** 2).sum(axis=0) + self.rest.diagonal()
+
+    def squared_errors(
+        self,
+        factorised: Factorisation,
+        ridges: Sequence[float] | Array,
+        scales: Sequence[float] | Array = (1.0,),
+    ) -> Array:
+        """Return ‖Y − X w‖², (scales, ridges, D_out), of weights trained on other rows."""
+        k, D = factorised.HtY.shape
+        h, v = factorised.coordinates(np.tile(ridges, len(scales)), np.repeat(scales, len(ridges)))
+        states = self.R[:, k:] - self.R[:, :k] @ factorised.lean
+        rows = factorised.penalty.unroot_right(states) @ factorised.V
+        left = self.Z[:, None] - np.tensordot(self.R[:, :k], h, 1) - np.tensordot(rows, v, 1)
+        return np.sum(left**2, axis=0).reshape(len(scales), len(ridges), D) + np.diag(self.rest)
 
     def scatter(self, weights: Array, known: Residuals | None = None) -> Array:
         """Return EᵀE (D_out, D_out) of the residuals E = Y − X w."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from eigenecho.spectra.golden import golden, noisy_golden
 from eigenecho.spectra.laws import LAWS, JoinedLaw, joined, law
@@ -14,9 +14,6 @@ from eigenecho.spectra.memory import memory_curve
 from eigenecho.spectra.random import from_matrix, random_matrix, sim, uniform
 from eigenecho.spectra.ring import log_ring, ring, time_constants
 from eigenecho.spectra.spectrum import Spectrum
-
-if TYPE_CHECKING:
-    from eigenecho.model.from_data import from_data
 
 from_values = Spectrum.from_values
 

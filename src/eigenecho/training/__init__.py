@@ -1,6 +1,7 @@
 """Training of readouts from series, in one batch, in parts, or row by row.
 
-Read in this order: ``settings`` → ``problem`` (series, and passes over their rows) → ``solvers``.
+Read in this order: ``settings`` → ``passes`` (what solvers need of a problem) →
+``training_series`` and ``problem`` (series in memory, and passes over their rows) → ``solvers``.
 
 - ``sums``: a reservoir that settles within the series is trained from lagged correlations.
   These do not depend on the reservoir, so ``search`` computes them once. Other reservoirs are run
@@ -24,8 +25,8 @@ Read in this order: ``settings`` → ``problem`` (series, and passes over their 
 """
 
 from eigenecho.training.evidence import Evidence, GroupEvidence
+from eigenecho.training.passes import AbstractProblem
 from eigenecho.training.problem import (
-    AbstractProblem,
     Problem,
     check_lengths,
     check_same_length,

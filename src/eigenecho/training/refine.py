@@ -8,22 +8,20 @@ result.
 from __future__ import annotations
 
 import itertools
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Protocol, Self, TypeVar
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
 
 from eigenecho.arrays import namespace
 from eigenecho.readout import NormalEquations, against, correlate
 from eigenecho.rows import Block, SeriesRows, chunk_rows
+from eigenecho.training.passes import LinearSystem, WeightResiduals
 from eigenecho.training.sums import lag_count, sum_states
+from eigenecho.training.training_series import TrainingSeries
 from eigenecho.types import Array
-
-if TYPE_CHECKING:
-    from eigenecho.training.problem import AbstractProblem, Problem
 
 ROUNDS = 12
 """Maximum number of refinement steps."""
@@ -48,16 +46,6 @@ SLIGHT = 1e-6
 """Largest change of outputs, relative to residuals, for a first-order update of EᵀE."""
 
 
-class LinearSystem(Protocol):
-    """Factorisation of A ≈ XᵀX + αM."""
-
-    def solve(self, rhs: Array, /) -> Array:
-        """Return A⁻¹ rhs for rhs (N', k)."""
-
-    def pull(self, w: Array, /) -> Array:
-        """Return the gradient αM w of the penalty."""
-
-
 class WeightedRows(Protocol):
     """Weights w (N', k), with rows that are stored or recomputed."""
 
@@ -73,47 +61,10 @@ class WeightedRows(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class WeightResiduals(ABC):
-    """Weights w (N', k) with sums over their residuals E = Y − X w in a block of rows."""
-
-    problem: AbstractProblem
-    block: Block
-    w: Array
-
-    @property
-    @abstractmethod
-    def onto(self) -> Array:
-        """Products XᵀE of rows and residuals, (N', k)."""
-
-    @property
-    @abstractmethod
-    def scatter(self) -> Array:
-        """Products EᵀE of the residuals, (k, k)."""
-
-    @property
-    @abstractmethod
-    def squares(self) -> Array:
-        """Sums of squares ‖e_d‖² of the residuals, (k,)."""
-
-    @property
-    @abstractmethod
-    def size(self) -> Array:
-        """Norms ‖X w‖ of the outputs, (k,)."""
-
-    def gradient(self, system: LinearSystem) -> Array:
-        """Return the gradient XᵀE − αM w."""
-        return self.onto - system.pull(self.w)
-
-    def moved(self, step: Array) -> Self:
-        """Return the weights w + step with their residuals."""
-        return replace(self, w=self.w + step)
-
-
-@dataclass(frozen=True, eq=False)
 class SeriesResiduals(WeightResiduals):
     """Residuals of series in memory, computed by running the network."""
 
-    problem: Problem
+    problem: TrainingSeries
 
     @cached_property
     def left(self) -> list[Array]:
@@ -221,7 +172,7 @@ def lengths(columns: list[Array]) -> Array:
     return largest * xp.sqrt(sum(xp.sum((c / largest) ** 2, axis=0) for c in columns))
 
 
-def residuals(problem: Problem, block: Block, w: Array) -> list[Array]:
+def residuals(problem: TrainingSeries, block: Block, w: Array) -> list[Array]:
     """Return the residuals Y − X w over a block, with 0 for missing targets.
 
     Y is repeated if w has more columns.
@@ -236,7 +187,7 @@ def residuals(problem: Problem, block: Block, w: Array) -> list[Array]:
     return left
 
 
-def fitted_values(problem: Problem, block: Block, w: Array) -> list[Array]:
+def fitted_values(problem: TrainingSeries, block: Block, w: Array) -> list[Array]:
     """Return the outputs X w over a block, (rows, k) for each series."""
     reservoir, k = problem.reservoir, problem.head
     if reservoir.features is not None:
@@ -260,7 +211,7 @@ def _fitted_rows(rows: SeriesRows, start: int, stop: int, w: Array) -> Array:
     return np.concatenate([X @ w for _, X in chunks] or [np.empty((0, w.shape[1]))])
 
 
-def project(problem: Problem, block: Block, residual: list[Array]) -> Array:
+def project(problem: TrainingSeries, block: Block, residual: list[Array]) -> Array:
     """Return the products Xᵀe of rows and residuals over a block, (N', k)."""
     reservoir, k = problem.reservoir, problem.head
     total = namespace(residual[0]).zeros((problem.size, residual[0].shape[1]))

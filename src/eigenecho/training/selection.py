@@ -9,7 +9,6 @@ import numpy as np
 from eigenecho.errors import bad_argument
 from eigenecho.readout import (
     Gram,
-    PassResult,
     Penalty,
     SelectedRidge,
     Statistic,
@@ -18,7 +17,7 @@ from eigenecho.readout import (
     likeliest,
 )
 from eigenecho.rows import Fold
-from eigenecho.training.problem import AbstractProblem
+from eigenecho.training.passes import AbstractProblem, PassResult
 from eigenecho.training.settings import Settings
 from eigenecho.types import Array
 
@@ -108,7 +107,7 @@ def held_out_errors(
     size = held_out.squares
     check_targets(size, held_out.Z)
     size[size == 0] = 1.0
-    errors = train.factorise(penalty).squared_errors(held_out, ridges)[0] / size
+    errors = held_out.squared_errors(train.factorise(penalty), ridges)[0] / size
     return errors.mean(axis=1)
 
 

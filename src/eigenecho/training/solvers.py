@@ -13,11 +13,11 @@ import numpy as np
 from eigenecho.arrays import to_host
 from eigenecho.errors import IllConditionedWarning, warn
 from eigenecho.kernels import costs
-from eigenecho.readout import Gram, NormalEquations, PassResult, Triangle, check_targets
+from eigenecho.readout import Gram, NormalEquations, Triangle, check_targets
 from eigenecho.rows import Block, Fold
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.evidence import Evidence, GroupEvidence
-from eigenecho.training.problem import AbstractProblem
+from eigenecho.training.passes import AbstractProblem, PassResult
 from eigenecho.training.refine import RefinedWeights, refine
 from eigenecho.training.selection import best_ridge, lowest, select_ridge, training_fold
 from eigenecho.training.settings import Settings

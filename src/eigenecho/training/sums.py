@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,18 +18,16 @@ from eigenecho.readout import (
     Gram,
     Lags,
     Moments,
-    PassResult,
     Penalty,
     products,
     resonant,
     transform_length,
 )
 from eigenecho.rows import Block, SeriesRows, chunk_rows
+from eigenecho.training.passes import AbstractProblem, PassResult
+from eigenecho.training.training_series import TrainingSeries
 from eigenecho.transition import Diagonal
 from eigenecho.types import Array
-
-if TYPE_CHECKING:
-    from eigenecho.training.problem import AbstractProblem, Problem
 
 MAX_PROBE = 0.3
 """Largest cost of sums over time and their factorisation, relative to QR, for which it is tried."""
@@ -53,7 +51,7 @@ def applies(problem: AbstractProblem) -> bool:
     return spectrum.columns(resonant(spectrum)).size + 2 * columns <= problem.size / 2
 
 
-def sums_over(problem: Problem, block: Block, K: int | None) -> Any:
+def sums_over(problem: TrainingSeries, block: Block, K: int | None) -> Any:
     """Return the ``Lags`` over K steps or, if K is None, the ``Moments`` of the reservoir.
 
     Lags determine the moments of any reservoir that settles within K steps. The side columns are
@@ -72,7 +70,7 @@ def sums_over(problem: Problem, block: Block, K: int | None) -> Any:
     return reduce(type(parts[0]).merge, parts)
 
 
-def resonant_part(problem: Problem) -> Problem | None:
+def resonant_part(problem: TrainingSeries) -> TrainingSeries | None:
     """Return the problem of the resonant modes, or None if there are none."""
     modes = resonant(problem.reservoir.spectrum)
     if not np.any(modes):
@@ -149,7 +147,7 @@ def _costs(problem: AbstractProblem) -> tuple[float, float]:
 
 
 def sum_states(
-    problem: Problem, series: int, drive: Array, side: Array, start: int
+    problem: TrainingSeries, series: int, drive: Array, side: Array, start: int
 ) -> tuple[Array, Array, Array]:
     """Return the state before ``start``, Σ e(t)ᵀ r(t) from ``start`` on, and the last state."""
     reservoir, xp = problem.reservoir, namespace(side)
