@@ -29,8 +29,7 @@ import eigenecho as ee
 from eigenecho.cli import forecast as command
 from eigenecho.cli.app import app
 from eigenecho.cli.terminal import command_line, print_warnings
-from eigenecho.data.read_file import FileFormat
-from eigenecho.data.read_table import read_table
+from eigenecho.data.read_table import FileFormat, read_table
 from eigenecho.errors import UnstableError
 from eigenecho.forecasting import backtest
 from tables import few_candidates
@@ -230,6 +229,8 @@ def test_thousands_are_asked_about(tmp_path):
     path, out = tmp_path / "sales.csv", tmp_path / "r.csv"
     pd.DataFrame({"day": days, "sales": sales}).to_csv(path, index=False, sep=";")
     words = [path, "--target", "sales", "--horizon", 5, "--out", out, "--blocks", 1]
+    assert "--sep" in invoke(*words).output
+    words += ["--sep", ";"]
     answer = invoke(*words)
     assert answer.exit_code == 2
     assert "--thousands ." in re.sub(r"\s+", " ", answer.output)
@@ -279,7 +280,7 @@ def test_quiet_prints_nothing(data, tmp_path, monkeypatch):
         (("--target", ""), "Invalid --target"),
         (("--target", "walk", "--season", "9" * 20), "Invalid seasons"),
         (("--target", "walk", "--time", "walk"), "'walk' is listed twice"),
-        (("--target", "sales <b>", "--time", "walk"), "not equally spaced"),
+        (("--target", "sales <b>", "--time", "walk"), "--time none"),
         (("--target", "walk", "--horizon", "150"), "Use --horizon 96"),
         (("--target", "walk", "--blocks", "20"), "Use --blocks 6"),
         (("--target", "walk", "--gaps", "fil"), "Did you mean 'fill'?"),

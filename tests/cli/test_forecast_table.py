@@ -224,13 +224,6 @@ def test_all_forecasts_are_in_one_table(tmp_path):
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "all.parquet"), rows)
 
 
-def test_rows_that_count_as_steps_keep_their_times(tmp_path):
-    result = forecast(tmp_path, daily().drop(index=[20, 21]), gaps="ignore")
-    rows = predictions(result)
-    assert list(rows["time"]) == list(pd.date_range("2021-05-17", periods=21))
-    np.testing.assert_array_equal(rows["actual"][:14], seasonal()[-14:])
-
-
 def test_nothing_is_measured_where_nothing_was_observed(tmp_path):
     data = daily()
     data.loc[[140, 149 - 3], "sales"] = np.nan

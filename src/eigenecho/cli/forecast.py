@@ -14,8 +14,7 @@ from typer import Argument, Context, Option
 from eigenecho.cli import terminal
 from eigenecho.cli.forecast_table import forecast_table, write_page, write_predictions
 from eigenecho.cli.verdict import MARKS, verdicts
-from eigenecho.data.read_file import NEEDS_PYARROW, PARQUET
-from eigenecho.data.read_table import LAST, TableSeries, as_text, read_table
+from eigenecho.data.read_table import LAST, NEEDS_PYARROW, PARQUET, TableSeries, as_text, read_table
 from eigenecho.estimators.forecaster import Forecaster
 from eigenecho.pages import format_duration
 
@@ -50,10 +49,10 @@ def forecast(
     no_interval: Annotated[bool, Option("--no-interval", help="Same as --interval 0.")] = False,
     gaps: Annotated[
         str,
-        Option(help="How to treat missing rows and cells: error, fill or ignore."),
+        Option(help="How to treat missing rows and cells: error or fill."),
     ] = "error",
     last: Annotated[int, Option(min=3, help="Largest number of rows to use per series.")] = LAST,
-    sep: Annotated[str | None, Option(help="Cell delimiter. Default: detected.")] = None,
+    sep: Annotated[str, Option(help="Cell delimiter, such as ';' or 'tab'.")] = ",",
     decimal: Annotated[
         str | None, Option(help="Decimal mark: '.' or ','. The other mark may separate thousands.")
     ] = None,
@@ -61,7 +60,7 @@ def forecast(
         str | None, Option(help="Thousands separator: point, comma, space or apostrophe.")
     ] = None,
     skip_rows: Annotated[int, Option(min=0, help="Number of lines to skip before the header.")] = 0,
-    encoding: Annotated[str | None, Option(help="Text encoding. Default: UTF-8.")] = None,
+    encoding: Annotated[str, Option(help="Text encoding.")] = "utf-8-sig",
     date_format: Annotated[str | None, Option(help="Date format, such as %d/%m/%Y.")] = None,
     out: Annotated[
         list[Path] | None,
@@ -178,9 +177,9 @@ def _read_arguments(context: Context) -> str:
 def _describe(console: Console, series: TableSeries) -> None:
     """Print the names, number of rows and time range of the series."""
     names = "Read " + ", ".join(map(repr, series.targets))
-    names += f" of {len(series.times)} series: up to" if series.id else ":"
-    times = max(series.times.values(), key=len)
-    first, last = (as_text(times.iloc[i]) for i in (0, -1 - series.ahead))
+    names += f" of {len(series.panel)} series: up to" if series.id else ":"
+    times = max(series.panel.histories, key=len).times
+    first, last = (as_text(times[i]) for i in (0, -1))
     terminal.say(console, f"{names} {series.rows} rows, {series.time} {first} to {last}")
     for note in series.notes:
         terminal.say(console, f"Note: {note}.")

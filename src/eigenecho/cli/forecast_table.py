@@ -12,8 +12,7 @@ import numpy as np
 
 from eigenecho import pages
 from eigenecho.cli.verdict import MARGIN, MARKS, verdicts
-from eigenecho.data.read_file import PARQUET
-from eigenecho.data.read_table import TableSeries, as_text
+from eigenecho.data.read_table import PARQUET, TableSeries
 from eigenecho.errors import counted
 from eigenecho.estimators.forecaster import Forecaster
 from eigenecho.forecasting.backtest import Backtest, forecast_ahead
@@ -128,39 +127,18 @@ def predictions(result: TableForecast) -> Any:
 
     series, parts = result.series, {"held-out": result.backtest.errors, "future": result.future}
     rows = pandas.concat(parts, names=["part"]).reset_index("part")
-    order = {name: i for i, name in enumerate(series.times)}
+    order = {history.name: i for i, history in enumerate(series.panel.histories)}
     rows = rows.iloc[np.argsort(rows["unique_id"].map(order), kind="stable")]
-    if series.is_counted:
-        horizon = result.forecaster.horizon
-        groups = rows.groupby("unique_id", sort=False)["ds"]
-        times = [times_with_future(series, name, horizon)[part - 1] for name, part in groups]
-        rows = rows.assign(ds=np.concatenate(times))
     bounds = [] if result.interval is None else ["lower", "upper"]
     _, *baselines = result.backtest.methods
     columns = ["ds", "part", "step", "y", "forecast", *bounds, *baselines]
     names = {"ds": "time", "step": "steps_ahead", "y": "actual"}
     names |= {name: name.replace(" ", "_") for name in baselines}
-    if len(series.times) > 1 or series.id:
+    if len(series.panel) > 1 or series.id:
         taken = ["", *(names.get(name, name) for name in columns)]
         names["unique_id"] = "series" if series.id in taken else series.id
         columns = ["unique_id", *columns]
     return rows[columns].rename(columns=names).reset_index(drop=True)
-
-
-def times_with_future(series: TableSeries, name: str, horizon: int) -> Any:
-    """Return the times of a series with ignored gaps, followed by the times of its forecast.
-
-    Future times are business days if all times are weekdays, or continue by the most common step.
-    """
-    import pandas
-
-    times = pandas.Index(series.times[name])
-    step = times.diff()[1:].value_counts().index[0]
-    if step == pandas.Timedelta(days=1) and (times.day_of_week < 5).all():
-        ahead = pandas.bdate_range(times[-1], periods=horizon + 1)[1:]
-    else:
-        ahead = times[-1] + step * np.arange(1, horizon + 1)
-    return times.append(pandas.Index(ahead))
 
 
 def write_page(result: TableForecast, out: Path, origin: dict[str, Any]) -> None:
@@ -172,12 +150,6 @@ def write_page(result: TableForecast, out: Path, origin: dict[str, Any]) -> None
     fitted, series, horizon = result.forecaster.fitted_, result.series, result.forecaster.horizon
     means = result.future["forecast"].to_numpy().reshape(-1, horizon)
     values = contents(fitted, means, result.interval, result.backtest) | origin
-    if series.is_counted:
-        # The forecaster uses row numbers; only the table contains the times.
-        times = times_with_future(series, next(iter(series.times)), horizon)
-        first = len(times) - horizon - series.ahead
-        ends = [as_text(times[i]) for i in (0, first - 1, first, first + horizon - 1)]
-        values |= {"step": "1 row", "span": ends[:2], "ahead": ends[2:]}
     values |= {
         "constructor": constructor_call(result.forecaster),
         "notes": series.notes,

@@ -14,7 +14,7 @@ import numpy as np
 from eigenecho import plots
 from eigenecho.data.clock import joined, texts
 from eigenecho.data.panel import Panel
-from eigenecho.data.parse_cells import listed
+from eigenecho.data.read_table import listed
 from eigenecho.errors import counted, unknown_name, warn
 from eigenecho.forecasting.baselines import naive, naive_error, naive_season, rivals
 from eigenecho.forecasting.candidates import runner
