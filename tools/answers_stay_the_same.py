@@ -377,7 +377,7 @@ def ridge(options: dict[str, Any]) -> Arrays:
 
     X, y = recall(2500)
     if options.get("missing"):
-        y[100:150, 0] = y[400:420, 1] = np.nan
+        y[100:150] = y[400:420] = np.nan
     esn = ee.LinearESN(**{"units": 100, "warmup": 50, "seed": 1, "ridge": 1e-4} | options)
     esn.fit(X, y)
     return everything(esn, X) | {"std": esn.predict(X, return_std=True)[1]}

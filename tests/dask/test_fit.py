@@ -97,11 +97,9 @@ def test_series_with_an_unused_first_shard_does_not_continue_another(options, ro
     actual = fit(esn(**params), [cut(u, rows) for u in us], [cut(y, rows) for y in ys])
     same(actual, expected, us)
     XtX = (
-        expected._fitted.evidence.single.statistics.XtX
+        expected._fitted.evidence.statistics.XtX
     )  # refinement would hide errors of XtX in predictions
-    np.testing.assert_allclose(
-        actual._fitted.evidence.single.statistics.XtX, XtX, rtol=1e-7, atol=1e-6
-    )
+    np.testing.assert_allclose(actual._fitted.evidence.statistics.XtX, XtX, rtol=1e-7, atol=1e-6)
 
 
 def test_stack():

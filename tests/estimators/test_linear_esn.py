@@ -59,19 +59,6 @@ def test_name_of_a_series_is_checked_in_partial_fit():
         esn.partial_fit(X, sales.rename("costs"))
 
 
-@pytest.mark.parametrize("solver", ["qr", "normal"])
-def test_ridges_are_compared_on_outputs_observed_in_the_last_rows(solver):
-    both = np.hstack([Y, Y])
-    both[200:, 1] = np.nan
-    ridges = [1e-6, 1e-2, 1e2]
-    esn = ee.LinearESN(20, missing="skip", ridge=ridges, solver=solver, seed=0).fit(X, both)
-    first = ee.LinearESN(20, ridge=ridges, solver=solver, seed=0).fit(X, Y)
-    assert esn.ridge_ == first.ridge_
-    both[200:] = np.nan
-    with pytest.raises(ValueError, match="ridge="):
-        ee.LinearESN(20, missing="skip", ridge=ridges, seed=0).fit(X, both)
-
-
 # Types of parameters, and arrays of results -----------------------------------------------------
 
 

@@ -57,11 +57,11 @@ def test_parameters_describe_the_remaining_modes(small):
 
 
 def test_partial_fit_is_rejected(small):
-    with pytest.raises(ValueError, match="Reduced networks have none"):
+    with pytest.raises(ValueError, match="Reduced networks and networks"):
         small.partial_fit(X, Y[:, 0])
-    with pytest.raises(ValueError, match="Reduced networks have none"):
+    with pytest.raises(ValueError, match="Reduced networks and networks"):
         small.learner()
-    with pytest.raises(ValueError, match="Reduced networks have none"):
+    with pytest.raises(ValueError, match="Reduced networks and networks"):
         small.save("anywhere", statistics=True)
 
 
@@ -78,7 +78,7 @@ def test_intervals_warn_of_missing_uncertainty(tmp_path):
 
 
 def test_standard_deviations_of_predictions_are_rejected_with_a_reason(esn, small, tmp_path):
-    with pytest.raises(ValueError, match="Reduced networks have none"):
+    with pytest.raises(ValueError, match="Reduced networks and networks"):
         small.predict(X, return_std=True)
     esn.save(tmp_path / "plain")
     with pytest.raises(ValueError, match=r"statistics=True"):

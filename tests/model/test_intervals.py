@@ -10,7 +10,7 @@ import eigenecho as ee
 from eigenecho.errors import IllConditionedWarning, UnstableWarning
 from eigenecho.model import intervals
 from eigenecho.model.forecast import forecast
-from eigenecho.model.intervals import GroupPosterior, deviations, weight_deviations
+from eigenecho.model.intervals import Posterior, deviations, weight_deviations
 from eigenecho.model.loop import ClosedLoop
 
 
@@ -158,7 +158,7 @@ def test_small_residuals_are_accurate(solver, count):
             warnings.simplefilter("ignore", IllConditionedWarning)
             esn.partial_fit(x[:-1], x[1:])
     left = np.concatenate([(x[1:] - esn.predict(x[:-1]))[100:] for x in pieces])
-    expected = left.T @ left / (len(left) - esn._fitted.evidence.single.freedom)
+    expected = left.T @ left / (len(left) - esn._fitted.evidence.freedom)
     np.testing.assert_allclose(esn.noise_covariance_, expected, rtol=0.05)
 
 
@@ -166,7 +166,7 @@ def test_noise_is_never_negative():
     """Residuals below the rounding of XᵀX cannot be resolved, because it has half the digits."""
     x, x2 = ee.tasks.mso(3, steps=1001), ee.tasks.mso(5, steps=201)
     esn = ee.LinearESN(30, solver="normal", ridge=1e-10, warmup=100, seed=0).fit(x[:-1], x[1:])
-    evidence = esn._fitted.evidence.single
+    evidence = esn._fitted.evidence
     esn.partial_fit(x2[:-1], x2[1:])
     assert evidence.scatter_with(esn._fitted.evidence.weights)[0, 0] >= 0
 
@@ -292,7 +292,7 @@ def test_effect_of_uncertain_weights_equals_simulations(params):
     # Use a tenth of the uncertainty, for which first-order effects dominate.
     small = 0.1
     scale = np.ones(2) if esn.model_.outputs is None else esn.model_.outputs.scale
-    R, C = evidence.single.triangle[0], small * np.linalg.cholesky(evidence.noise)
+    R, C = evidence.triangle[0], small * np.linalg.cholesky(evidence.noise)
     ends = np.empty((2, runs, h, 2))
     for k in range(runs):
         delta = np.linalg.solve(R, rng.normal(size=evidence.weights.shape)) @ C.T
@@ -369,7 +369,7 @@ def test_growing_loop_does_not_widen_the_first_steps():
 def test_rows_in_few_directions_are_condensed():
     rng = np.random.default_rng(0)
     root = np.triu(rng.normal(size=(500, 500))) + 30 * np.eye(500)
-    part = GroupPosterior(np.arange(1), root, np.eye(1))
+    part = Posterior(root, np.eye(1), 100.0)
     few = rng.normal(size=(600, 40)) @ rng.normal(size=(40, 500))
     many = rng.normal(size=(600, 500))
     for rows, size in ((few, 96), (many, 500)):

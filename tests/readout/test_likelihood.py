@@ -92,9 +92,9 @@ def test_expected_errors_equal_cross_validation():
 def test_likeliest_ridge_is_the_best_accepted_ridge_of_a_fine_grid(penalty, seed):
     X, Y = data(60, penalty.size, seed)
     exact, sums = (likelihood(kind, X, Y, penalty) for kind in (Triangle, Gram))
-    actual = likeliest([exact])
+    actual = likeliest(exact)
     assert actual.is_resolved
-    assert likeliest([sums]).ridge == pytest.approx(actual.ridge, rel=1e-4)
+    assert likeliest(sums).ridge == pytest.approx(actual.ridge, rel=1e-4)
     assert actual.log_density == pytest.approx(float(exact([actual.ridge])[0]))
     grid = np.geomspace(1e-6, 1e6, 2000)
     errors = exact.expected_errors(np.array([*grid, actual.ridge]))
@@ -106,24 +106,16 @@ def test_likeliest_ridge_is_the_best_accepted_ridge_of_a_fine_grid(penalty, seed
 
 def test_units_of_the_targets_do_not_matter():
     X, Y = data(60, N)
-    one = likeliest([likelihood(Triangle, X, Y, Penalty(N))])
-    other = likeliest([likelihood(Triangle, X, Y * [1e-6, 1e7], Penalty(N))])
+    one = likeliest(likelihood(Triangle, X, Y, Penalty(N)))
+    other = likeliest(likelihood(Triangle, X, Y * [1e-6, 1e7], Penalty(N)))
     assert other.ridge == pytest.approx(one.ridge, rel=1e-5)
     moved = 60 * np.log(1e-6 * 1e7)
     assert other.log_density == pytest.approx(one.log_density - moved, rel=1e-6)
 
 
-def test_parts_share_the_ridge_of_all_targets():
-    X, Y = data(60, N)
-    whole = likeliest([likelihood(Triangle, X, Y, Penalty(N))])
-    parts = likeliest([likelihood(Triangle, X, Y[:, [i]], Penalty(N)) for i in (0, 1)])
-    assert parts.ridge == pytest.approx(whole.ridge, rel=1e-5)
-    assert parts.log_density == pytest.approx(whole.log_density)
-
-
 def test_noise_free_targets_select_the_smallest_ridge():
     X, Y = data(60, N, noise=(0.0, 0.0))
-    exact, sums = (likeliest([likelihood(kind, X, Y, Penalty(N))]) for kind in (Triangle, Gram))
+    exact, sums = (likeliest(likelihood(kind, X, Y, Penalty(N))) for kind in (Triangle, Gram))
     assert exact.ridge < 1e-20
     assert not sums.is_resolved
     assert 1e-16 < sums.ridge < 1e-8
@@ -133,8 +125,8 @@ def test_noise_free_targets_select_the_smallest_ridge():
 def test_constant_targets_do_not_resolve_the_ridge(kind):
     X, Y = data(60, N)
     quiet = np.column_stack([Y, np.zeros(60)])
-    one, other = (likeliest([likelihood(kind, X, y, Penalty(N))]) for y in (Y, quiet))
+    one, other = (likeliest(likelihood(kind, X, y, Penalty(N))) for y in (Y, quiet))
     assert other.ridge == pytest.approx(one.ridge, rel=1e-6)
-    alone = likeliest([likelihood(kind, X, np.zeros((60, 1)), Penalty(N))])
+    alone = likeliest(likelihood(kind, X, np.zeros((60, 1)), Penalty(N)))
     assert np.isfinite(alone.ridge)
-    assert np.isfinite(likeliest([likelihood(kind, 0 * X, Y, Penalty(N))]).ridge)
+    assert np.isfinite(likeliest(likelihood(kind, 0 * X, Y, Penalty(N))).ridge)

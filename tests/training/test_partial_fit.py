@@ -103,10 +103,8 @@ def test_initial_states_are_given_for_each_series():
 
 @SOLVERS
 def test_statistics_equal_those_of_all_rows(solver):
-    parts = partial_fits(network(solver=solver), [A, B])._fitted.evidence.single.statistics
-    whole = (
-        network(solver=solver).fit([X[A], X[B]], [Y[A], Y[B]])._fitted.evidence.single.statistics
-    )
+    parts = partial_fits(network(solver=solver), [A, B])._fitted.evidence.statistics
+    whole = network(solver=solver).fit([X[A], X[B]], [Y[A], Y[B]])._fitted.evidence.statistics
     assert parts.rows == whole.rows == 400 - 2 * 15
     if solver == "qr":
         assert_close(parts.rest, whole.rest)
@@ -163,8 +161,8 @@ def test_correction_loses_digits_only_of_the_change():
     u = rng.uniform(-1, 1, (5200, 1))
     y = np.roll(u, 5, axis=0) + 0.1 * rng.normal(size=u.shape)
     esn = ee.LinearESN(100, ridge=1e-9, solver="qr", seed=0)
-    truth = esn.fit([u[:5000], u[5000:]], [y[:5000], y[5000:]])._fitted.evidence.single
-    start = esn.fit(u[:5000], y[:5000])._fitted.evidence.single
+    truth = esn.fit([u[:5000], u[5000:]], [y[:5000], y[5000:]])._fitted.evidence
+    start = esn.fit(u[:5000], y[:5000])._fitted.evidence
     as_gram = replace(start, statistics=Gram(*naive.gram(start.statistics)))
     problem = esn.model_.problem([u[5000:]], [y[5000:]], start.penalty, [None])
     corrected, _ = update(as_gram, problem, [(0, 200)])

@@ -12,7 +12,7 @@ from eigenecho import spectra
 from eigenecho.basis import random_basis
 from eigenecho.errors import UnstableError
 from eigenecho.readout import Gram, Penalty, Triangle
-from eigenecho.training import GroupEvidence, RecursiveLeastSquares, TrainingState
+from eigenecho.training import Evidence, RecursiveLeastSquares, TrainingState
 from eigenecho.training.recursive import LEAST_RIDGE
 from eigenecho.training.update import RoundingError
 
@@ -98,7 +98,7 @@ def test_learning_continues_from_a_batch_solution(penalty, kind):
     first = kind.empty(N, D).absorb(X[:40], Y[:40])
     weights = first.factorise(penalty).weights(0.1)
     E = Y[:40] - X[:40] @ weights
-    training_state = TrainingState.of(GroupEvidence(first, penalty, 0.1, weights, E.T @ E))
+    training_state = TrainingState.of(Evidence(first, penalty, 0.1, weights, E.T @ E))
     assert (training_state.rounding_error is not None) == (kind is Gram)
     squares = learn(RecursiveLeastSquares(training_state, penalty, 0.1, 1.0), X[40:], Y[40:])
     expected = Triangle.empty(N, D).absorb(X, Y).solve(penalty, 0.1)

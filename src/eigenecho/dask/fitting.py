@@ -134,7 +134,6 @@ def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: StageRepor
     esn.n_features_in_ = D_in
     esn.__dict__.pop("feature_names_in_", None)  # Dask arrays have no column names.
     fitted.attach_to(esn)
-    fitted.warn_if_few_rows()
 
 
 def _halos(

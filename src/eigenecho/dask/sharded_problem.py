@@ -96,11 +96,6 @@ class ShardedProblem(AbstractProblem):
             return self
         return replace(self, reservoir=self.reservoir.in_double())
 
-    @property
-    def parts(self) -> list[tuple[Array, ShardedProblem]]:
-        """A single part with all outputs; rows with a missing target are ignored."""
-        return [(np.arange(self.D_out), self)]
-
     def rescale_outputs(self, scaling: Scaling) -> ShardedProblem:
         """Return the problem with another scaling of the targets."""
         return replace(self, scalings=(self.scalings[0], scaling))

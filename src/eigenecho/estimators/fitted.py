@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from eigenecho.arrays import namespace, to_host
-from eigenecho.checks import check_known, check_lr
+from eigenecho.checks import check_known, check_lr, check_shape
 from eigenecho.errors import IllConditionedWarning, bad_argument, counted, warn
 from eigenecho.estimators.validation import TARGETS, warn_if_single_rows, warn_if_unstable
 from eigenecho.files import NOT_STORED
@@ -26,12 +26,11 @@ from eigenecho.training import (
     SOLVERS,
     AbstractProblem,
     Evidence,
-    GroupEvidence,
     Settings,
     TrainedReadout,
     train,
 )
-from eigenecho.types import Array, NonNegative
+from eigenecho.types import Array, NonNegative, NonNegativeArray
 
 LARGEST_TARGET = 1e152
 """Targets of at least this magnitude are rescaled for training: their squares overflow."""
@@ -61,7 +60,7 @@ class FittedNetwork:
 
     model: LinearModel
     solver: str
-    ridge: NonNegative
+    ridges: NonNegativeArray
     final_state: State
     lr: float
     flat: bool
@@ -77,23 +76,57 @@ class FittedNetwork:
     def of(
         cls, problem: AbstractProblem, trained: TrainedReadout, last: Array, **details: Any
     ) -> Self:
-        """Return the network for a problem and its solution.
-
-        ``last`` is the last target in the original units. Its missing values are replaced by
-        outputs of the model.
-        """
+        """Return the network for a problem and its solution; ``last`` as for ``_end_of``."""
         evidence = trained.evidence
         model = LinearModel.of(problem, evidence.weights)
-        r = trained.end.astype(problem.reservoir.dtype)
-        if np.isnan(last).any():
-            (z,) = model.reservoir.observe(r[None])
-            output = model.to_user(model.readout.offset + model.readout.weights @ z)
-            last = np.where(np.isnan(last), output, last)
-        end = State(r, last.copy())
-        fitted = cls(model, trained.solver, evidence.ridge, end, evidence=evidence, **details)
+        ridges, end = np.full(model.D_out, evidence.ridge), _end_of(model, trained.end, last)
+        fitted = cls(model, trained.solver, ridges, end, evidence=evidence, **details)
         if trained.log_density is None:
             return fitted
         return replace(fitted, stored_log_density=fitted._in_units(trained.log_density))
+
+    @classmethod
+    def of_parts(
+        cls, problem: AbstractProblem, settings: Settings, last: Array, **details: Any
+    ) -> Self:
+        """Train outputs that are missing in different rows separately, and return the network.
+
+        It has no evidence, but the noise that can be estimated from all residuals.
+        """
+        weights, solver = np.empty((problem.size, problem.D_out)), "qr"
+        ridges, free, rows = np.empty((3, problem.D_out))
+        density, scale = 0.0, problem.scalings[1]
+        for columns, part in problem.parts:
+            trained = train(part, settings)
+            evidence, observed = trained.evidence, trained.evidence.statistics.rows
+            warn_if_few_rows(evidence)
+            weights[:, columns], ridges[columns] = evidence.weights, evidence.ridge
+            free[columns], rows[columns] = evidence.free_rows, max(observed, 1)
+            if trained.log_density is None:
+                density = np.nan
+            elif scale is not None:
+                density -= (observed - evidence.penalty.free) * np.log(scale.scale[columns]).sum()
+            density += trained.log_density or 0.0
+            solver = "normal" if trained.solver == "normal" else solver
+        left = problem.in_double.with_weights(problem.everything(settings.warmup), weights)
+        noise = to_host(left.scatter) / np.sqrt(np.outer(free, free))
+        model = LinearModel.of(problem, weights)
+        return cls(
+            model,
+            solver,
+            ridges,
+            _end_of(model, trained.end, last),
+            stored_noise=model.covariance_to_user(noise),
+            stored_log_density=density if np.isfinite(density) else None,
+            freedom_per_row=float(np.max((rows - free) / rows)),
+            **details,
+        )
+
+    @property
+    def ridge(self) -> Any:
+        """The ridge of all outputs, or an array (D_out,) if they have different ridges."""
+        ridge = float(self.ridges[0])
+        return ridge if np.all(self.ridges == ridge) else self.ridges
 
     def __getstate__(self) -> dict[str, Any]:
         # Cached properties are not pickled, because they may be on a device.
@@ -114,7 +147,7 @@ class FittedNetwork:
         """Covariance of one-step errors, in the original units."""
         if self.stored_noise is not None:
             return self.stored_noise
-        return self.model.covariance_to_user(self._need_evidence().noise)
+        return self.model.covariance_to_user(self.need_evidence().noise)
 
     @cached_property
     def log_density(self) -> float:
@@ -124,16 +157,15 @@ class FittedNetwork:
         """
         if self.stored_log_density is not None:
             return self.stored_log_density
-        return self._in_units(self._need_evidence().log_density)
+        return self._in_units(self.need_evidence().log_density)
 
     def _in_units(self, log_density: float) -> float:
         """Convert a log density from the units of the network to the original units."""
         if self.model.outputs is None:
             return log_density
-        evidence, rows = self._need_evidence(), np.empty(self.model.D_out)
-        for columns, group in zip(evidence.columns, evidence.groups, strict=True):
-            rows[columns] = group.statistics.rows - group.penalty.free
-        return log_density - float(rows @ np.log(self.model.outputs.scale))
+        evidence = self.need_evidence()
+        rows = evidence.statistics.rows - evidence.penalty.free
+        return log_density - float(rows * np.log(self.model.outputs.scale).sum())
 
     @cached_property
     def posterior(self) -> Posterior | None:
@@ -158,8 +190,7 @@ class FittedNetwork:
         of the original network.
         """
         self.model.need_states("Reduction")
-        group = None if self.evidence is None else self.evidence.single
-        evidence = None if group is None else group.on_host
+        evidence = None if self.evidence is None else self.evidence.on_host
         model, states = reduce(self.model, units, tol, data, evidence)
         r = (self.final_state.r @ states).astype(self.final_state.r.dtype)
         return replace(
@@ -176,30 +207,20 @@ class FittedNetwork:
     def _knows_noise(self) -> bool:
         return self.stored_noise is not None or self.evidence is not None
 
-    def _need_evidence(self) -> Evidence:
+    def need_evidence(self) -> Evidence:
         """Return the evidence, or raise an error if there is none."""
         if self.evidence is None:
             raise ValueError(
-                "The training statistics are not available. Reduced networks have none, and files "
-                "contain them only if they were written by save(path, statistics=True). Fit the "
-                "network again to train it further, or use model_.learner(ridge)."
+                "The training statistics are not available. Reduced networks and networks whose "
+                "outputs are missing in different rows have none, and files contain them only if "
+                "they were written by save(path, statistics=True). Fit the network again to train "
+                "it further, or use model_.learner(ridge)."
             )
         return self.evidence
 
-    def need_single(self) -> GroupEvidence:
-        """Return the evidence that all outputs share, or raise an error if there is none."""
-        single = self._need_evidence().single
-        if single is None:
-            raise ValueError(
-                "The training statistics differ between outputs, because their missing values are "
-                "in different rows. Fit the network again on all rows, or use "
-                "model_.learner(ridge)."
-            )
-        return single
-
     def need_posterior(self) -> Posterior:
         """Return the uncertainty of the weights, or raise an error if it is unknown."""
-        self._need_evidence()
+        self.need_evidence()
         if self.posterior is None:
             raise ValueError(
                 f"The training rows and ridge={self.ridge:g} do not determine the weights, so "
@@ -208,38 +229,28 @@ class FittedNetwork:
         return self.posterior
 
     @property
-    def _freedom(self) -> list[float]:
-        """Degrees of freedom per training row for each group of outputs; empty if unknown."""
-        groups = () if self.evidence is None else self.evidence.groups
-        return [group.freedom / max(group.statistics.rows, 1) for group in groups]
-
-    def warn_if_few_rows(self) -> None:
-        """Warn if there are fewer rows than weights, and the ridge does not prevent overfitting."""
-        group = min(self._need_evidence().groups, key=lambda group: group.statistics.rows)
-        rows, weights = group.statistics.rows, len(group.weights)
-        # Separate warnings cover a single row and a ridge of 0.
-        if 1 < rows < weights and group.ridge > 0 and group.freedom > OVERFITTED * rows:
-            warn(
-                f"The readout is overfitted: it has {weights} weights for {rows} training rows, "
-                f"and {group.freedom:.0f} degrees of freedom with ridge={group.ridge:g}. {REMEDY}",
-                IllConditionedWarning,
-            )
+    def _freedom(self) -> float | None:
+        """Degrees of freedom per training row, or None if they are unknown."""
+        if self.evidence is None:
+            return self.freedom_per_row
+        return self.evidence.freedom / max(self.evidence.statistics.rows, 1)
 
     def warn_if_overfitted(self) -> None:
         """Warn if prediction intervals are too narrow."""
         limit = OVERFITTED if self.posterior is None else NO_NOISE
-        freedom = max(self._freedom, default=0.0)
+        freedom = self._freedom or 0.0
         if freedom > limit:
             warn(
                 "The prediction intervals are too narrow, because the readout has "
                 f"{freedom:.2f} degrees of freedom per training row. {REMEDY}",
                 IllConditionedWarning,
             )
-        elif self.evidence is None and (self.freedom_per_row or 0.0) > UNCERTAIN:
+        elif self.evidence is None and freedom > UNCERTAIN:
             warn(
                 "The prediction intervals are too narrow, because they do not include the "
-                "uncertainty of the weights. Reduced networks do not store it, and files contain "
-                "it only if they were written by save(path, statistics=True).",
+                "uncertainty of the weights. Reduced networks and networks whose outputs are "
+                "missing in different rows do not store it, and files contain it only if they "
+                "were written by save(path, statistics=True).",
                 IllConditionedWarning,
             )
 
@@ -253,7 +264,7 @@ class FittedNetwork:
             self,
             stored_noise=self.noise if finite else None,
             stored_log_density=density if density is not None and np.isfinite(density) else None,
-            freedom_per_row=max(self._freedom, default=self.freedom_per_row),
+            freedom_per_row=self._freedom,
         )
 
     def check(self) -> None:
@@ -262,6 +273,7 @@ class FittedNetwork:
         check_known(self.solver, "solver", SOLVERS)
         if self.output_names is not None and len(self.output_names) != model.D_out:
             raise bad_argument("output_names", self.output_names, counted(model.D_out, "name"))
+        check_shape(self.ridges, "ridges", (model.D_out,))
         if self.flat and model.D_out > 1:
             raise bad_argument("flat", True, f"False for {model.D_out} outputs")
         check_lr(self.lr)
@@ -271,6 +283,31 @@ class FittedNetwork:
             check_noise(self.stored_noise, model.D_out)
         if self.drawn is not None and self.drawn.units != model.units:
             raise bad_argument("drawn", self.drawn, counted(model.units, "eigenvalue"))
+
+
+def _end_of(model: LinearModel, end: Array, last: Array) -> State:
+    """Return the state at the end of the last series, after its last target ``last``.
+
+    Missing values of ``last``, which is in the original units, are replaced by outputs.
+    """
+    r = end.astype(model.reservoir.dtype)
+    if np.isnan(last).any():
+        (z,) = model.reservoir.observe(r[None])
+        output = model.to_user(model.readout.offset + model.readout.weights @ z)
+        last = np.where(np.isnan(last), output, last)
+    return State(r, last.copy())
+
+
+def warn_if_few_rows(evidence: Evidence) -> None:
+    """Warn if there are fewer rows than weights, and the ridge does not prevent overfitting."""
+    rows, weights = evidence.statistics.rows, len(evidence.weights)
+    # Separate warnings cover a single row and a ridge of 0.
+    if 1 < rows < weights and evidence.ridge > 0 and evidence.freedom > OVERFITTED * rows:
+        warn(
+            f"The readout is overfitted: it has {weights} weights for {rows} training rows, and "
+            f"{evidence.freedom:.0f} degrees of freedom with ridge={evidence.ridge:g}. {REMEDY}",
+            IllConditionedWarning,
+        )
 
 
 def fit_network(
@@ -293,14 +330,13 @@ def fit_network(
     if not (settings.standardize or settings.feedback or settings.output_to_readout):
         scaling = _scale_extremes(largest)
         problem = problem if scaling is None else problem.rescale_outputs(scaling)
-    return FittedNetwork.of(
-        problem,
-        train(problem, settings),
-        last,
-        lr=float(settings.recipe.lr),
-        drawn=drawn.spectrum,
-        **details,
-    )
+    details |= {"lr": float(settings.recipe.lr), "drawn": drawn.spectrum}
+    if len(problem.parts) > 1:
+        return FittedNetwork.of_parts(problem, settings, last, **details)
+    fitted = FittedNetwork.of(problem, train(problem, settings), last, **details)
+    if not settings.updates:
+        warn_if_few_rows(fitted.need_evidence())
+    return fitted
 
 
 def largest_targets(outputs: Sequence[Array]) -> Array:

@@ -38,7 +38,6 @@ from eigenecho.spectra import Spectrum
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import (
     Evidence,
-    GroupEvidence,
     Settings,
     TrainedReadout,
     TrainingState,
@@ -132,7 +131,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     missing : {"error", "skip"}
         Treat NaN in ``y`` as an error or as missing. With "skip", each output is trained and
         scored on the rows in which it is observed. Outputs that are missing in different rows are
-        trained in groups, and ``partial_fit`` is not available.
+        trained separately, each with its own ridge if it is selected; ``partial_fit``,
+        ``learner`` and ``return_std`` are then not available.
     dtype : {"float64", "float32"}
         Type of states and outputs; training sums are always float64.
     seed : int, Generator or None
@@ -151,7 +151,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     effective_radius_ : float
         Largest ``|λ'|``, after the leak is applied.
     solver_, ridge_ : str, float
-        The solver and the ridge that were used.
+        The solver and the ridge that were used. ``ridge_`` is an array (D_out,) if outputs that
+        are missing in different rows have different ridges.
     log_evidence_ : float
         Log marginal likelihood of the training targets, for the ridge that was used. With
         ``ridge="auto"``, it is the largest value among the ridges that pass cross-validation.
@@ -263,7 +264,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             overfitting.
         """
         with validation.all_or_nothing(self):
-            self._fit(X, y, self._settings()).warn_if_few_rows()
+            self._fit(X, y, self._settings())
         return self
 
     def _fit(self, X: Any, y: Any, settings: Settings) -> FittedNetwork:
@@ -330,7 +331,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             validation.warn_if_unstable(self.effective_radius_, max(map(len, inputs)))
         skipped = [settings.warmup if start is None else 0 for start in starts]
         check_lengths(inputs, outputs, max(skipped, default=0))
-        evidence = before.need_single()
+        evidence = before.need_evidence()
         problem = model.problem(inputs, outputs, evidence.penalty, starts)
         if len(problem.parts) > 1:
             got = Words("missing values in different rows")
@@ -341,7 +342,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         evidence, end = update(evidence, problem, block)
         fitted = FittedNetwork.of(
             problem,
-            TrainedReadout(Evidence.of_one(evidence), before.solver, end),
+            TrainedReadout(evidence, before.solver, end),
             to_host(outputs[-1][-1]),
             lr=before.lr,
             flat=before.flat,
@@ -603,7 +604,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
                 msg="This %(name)s instance is not fitted yet. Call 'fit' first, or pass the "
                 "numbers of columns: learner(n_inputs=..., n_outputs=...).",
             )
-            evidence = self._fitted.need_single().on_host
+            evidence = self._fitted.need_evidence().on_host
             check_rates(evidence.ridge, forgetting)
             trained = TrainingState.of(evidence), evidence.penalty, evidence.ridge
             names = self._feature_names, self._fitted.output_names
@@ -693,20 +694,20 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
     def _parts(self, statistics: bool) -> dict[str, Any]:
         fitted = self._checked
-        evidence = fitted.need_single().on_host if statistics else None
+        evidence = fitted.need_evidence().on_host if statistics else None
         params = Parameters.of(self)
         return {"params": params, "fitted": fitted.without_evidence(), "evidence": evidence}
 
     @classmethod
     def _from_parts(
-        cls, params: Parameters, fitted: FittedNetwork, evidence: GroupEvidence | None
+        cls, params: Parameters, fitted: FittedNetwork, evidence: Evidence | None
     ) -> LinearESN:
         model = fitted.model
         if evidence is not None:
             check_range(evidence.weights, "weights", model.reservoir.dtype)
             if not np.array_equal(evidence.weights.astype(model.reservoir.dtype), model.W_out):
                 raise bad_argument("weights", Words("other numbers"), "the weights in W_out")
-            fitted = replace(fitted, evidence=Evidence.of_one(evidence))
+            fitted = replace(fitted, evidence=evidence)
         esn = params.restore(cls, model.D_in)
         state = as_state(model, fitted.final_state, "final_state")
         replace(fitted, final_state=state).attach_to(esn)

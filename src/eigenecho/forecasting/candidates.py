@@ -277,7 +277,7 @@ def solve_likeliest(gram: Gram, squares: float, free: bool = False) -> Array:
     """
     factorised = gram.factorise(Penalty(len(gram.XtX), int(free)))
     likelihood = Likelihood.of_sums(factorised, gram.XtX, gram.XtY, gram.rows, np.array([squares]))
-    return factorised.weights(likeliest([likelihood], RIDGES).ridge)[:, 0]
+    return factorised.weights(likeliest(likelihood, RIDGES).ridge)[:, 0]
 
 
 def _close_loop(filter: Filter, one_step: Array, size: int, horizon: int) -> Array:

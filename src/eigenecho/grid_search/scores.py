@@ -79,16 +79,18 @@ def _trial(group: Group, seed: Any, data: Data, fold: Fold, cache: Cache) -> Tri
     values = group.ridges
     if settings.ridge == "loop":
         values = (select_ridge_by_loop(problem, fold.train),)
-    elif "ridge" in group.params:  # "auto"
-        parts = [part for _, part in problem.parts]
-        values = (select_ridge(parts, settings, Fold(fold.train)).ridge,)
+    auto = None
+    if settings.ridge == "auto" and len(problem.parts) > 1:
+        auto, values = settings, (np.nan,)
+    elif settings.ridge == "auto":
+        values = (select_ridge(problem, settings, Fold(fold.train)).ridge,)
     shape = len(group.scalings), len(group.ridges)
     ridges = np.tile(np.array(values), shape[0])
     scales = np.repeat(np.array(group.scalings), shape[1])
     recipe = settings.recipe
     flags = (settings.standardize, recipe.input_bias, settings.feedback, settings.fit_bias)
     key = (*flags, problem.head, str(np.dtype(recipe.dtype)))
-    return Trial(problem, fold, shape, ridges, scales, cache, key)
+    return Trial(problem, fold, shape, ridges, scales, cache, key, auto)
 
 
 def _loop_errors(trial: Trial) -> list[Array]:
@@ -139,7 +141,11 @@ def _errors_of_parts(trial: Trial) -> list[Array]:
     """
     blocks = [np.empty((*trial.shape, trial.problem.D_out)) for _ in trial.fold.held_out]
     for columns, part in trial.problem.parts:
-        errors = _errors_from_states(replace(trial, problem=part))
+        ridges = trial.ridges
+        if trial.auto is not None:
+            fold = Fold(trial.fold.train)
+            ridges = np.full(len(ridges), select_ridge(part, trial.auto, fold).ridge)
+        errors = _errors_from_states(replace(trial, problem=part, ridges=ridges))
         for block, squared in zip(blocks, errors, strict=True):
             block[..., columns] = squared
     return blocks

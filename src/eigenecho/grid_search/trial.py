@@ -8,7 +8,7 @@ from typing import Any
 from eigenecho.readout import Lags
 from eigenecho.reservoir import Cache
 from eigenecho.rows import Fold
-from eigenecho.training import Problem
+from eigenecho.training import Problem, Settings
 from eigenecho.training.sums import sums_over
 from eigenecho.types import Array
 
@@ -18,8 +18,10 @@ class Trial:
     """A problem, a fold, and the candidates to score on this fold.
 
     ``ridges`` and ``scales`` (C,) contain one value for each candidate; ridges vary fastest, and
-    ``shape`` is (scalings, ridges). Trials with the same data share a ``cache``. The ``key``
-    contains all settings that affect the rows, except for those of the reservoir.
+    ``shape`` is (scalings, ridges). With ``auto``, each group of outputs that are missing in the
+    same rows has its own ridge, which these settings select. Trials with the same data share a
+    ``cache``. The ``key`` contains all settings that affect the rows, except for those of the
+    reservoir.
     """
 
     problem: Problem
@@ -29,6 +31,7 @@ class Trial:
     scales: Array
     cache: Cache
     key: tuple[Any, ...]
+    auto: Settings | None = None
 
     @property
     def counts(self) -> list[float]:

@@ -198,7 +198,7 @@ class LearningTask:
         with warnings.catch_warnings(action="ignore", category=IllConditionedWarning):
             evidence = train(problem, settings).evidence
         model = LinearModel.of(problem, evidence.weights)
-        weighting = select_weighting(model, None, evidence.single)
+        weighting = select_weighting(model, None, evidence)
         values = weighting.balanced.values
         significant = int(np.count_nonzero(values > SIGNIFICANT * values[0])) if values.size else 0
         if not significant:

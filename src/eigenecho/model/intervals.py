@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -50,16 +50,34 @@ MISSED = 1e-11
 """Largest fraction of the sum of squares of the rows that condensing may lose."""
 
 
-class GroupPosterior(NamedTuple):
-    """Posterior of the weights of outputs that are trained on the same rows.
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """Distribution of the weights, with a ridge as a prior (``readout.likelihood``).
 
-    ``columns`` (k,) are the indices of the outputs, ``root`` is R (N', N'), and ``noise`` is
-    Σ (k, k).
+    Weights trained with noise of covariance Σ between the outputs have an error δ with
+
+        cov(x δ, x' δ) = (x A⁻¹ x'ᵀ) Σ,   A = XᵀX + αM = RᵀR
+
+    for any two rows x, x' of the readout. For a small ridge, this is the covariance of the
+    least-squares weights. ``root`` is R (N', N'), ``noise`` is Σ (D_out, D_out), and ``free`` is
+    the number of rows minus the degrees of freedom of the fit.
     """
 
-    columns: Array
     root: Array
     noise: Array
+    free: float
+
+    @classmethod
+    @one_blas_thread()
+    def of(cls, evidence: Evidence) -> Posterior | None:
+        """Return the posterior of a trained readout; None if its weights are not unique."""
+        try:
+            R, _ = evidence.triangle
+        except ValueError:  # the ridge is too small for normal equations
+            return None
+        if not np.all(np.isfinite(evidence.scatter)) or not is_regular(R, evidence.ridge):
+            return None
+        return cls(R, evidence.noise, evidence.free_rows)
 
     def whitened(self, rows: Array) -> Array:
         """Return the whitened rows z = x R⁻¹ (T, N'), for which x A⁻¹ x'ᵀ = z z'ᵀ."""
@@ -84,48 +102,11 @@ class GroupPosterior(NamedTuple):
             size *= 2
         return self.whitened(rows)
 
-
-@dataclass(frozen=True, eq=False)
-class Posterior:
-    """Distribution of the weights of all outputs; groups of outputs are treated as independent.
-
-    With a ridge as a prior (``readout.likelihood``), weights trained with noise of covariance Σ
-    between the outputs have an error δ with
-
-        cov(x δ, x' δ) = (x A⁻¹ x'ᵀ) Σ,   A = XᵀX + αM = RᵀR
-
-    for any two rows x, x' of the readout. For a small ridge, this is the covariance of the
-    least-squares weights. ``free`` is the number of rows minus the degrees of freedom of the fit.
-    """
-
-    parts: tuple[GroupPosterior, ...]
-    free: float
-
-    @classmethod
-    @one_blas_thread()
-    def of(cls, evidence: Evidence) -> Posterior | None:
-        """Return the posterior of a trained readout; None if its weights are not unique."""
-        parts = []
-        for group, columns in zip(evidence.groups, evidence.columns, strict=True):
-            try:
-                R, _ = group.triangle
-            except ValueError:  # the ridge is too small for normal equations
-                return None
-            if not np.all(np.isfinite(group.scatter)) or not is_regular(R, group.ridge):
-                return None
-            parts.append(GroupPosterior(columns, R, evidence.noise[np.ix_(columns, columns)]))
-        return cls(tuple(parts), min(group.free_rows for group in evidence.groups))
-
     @one_blas_thread()
     def variances(self, rows: Array) -> Array:
         """Return the variances of outputs at rows x (T, N'), with noise: Σ_dd (1 + x A⁻¹ xᵀ)."""
-        xp = namespace(rows)
-        variances = xp.empty((len(rows), sum(part.columns.size for part in self.parts)))
-        for part in self.parts:
-            share = (part.whitened(rows) ** 2).sum(axis=1)
-            noise = xp.asarray(np.diag(part.noise).copy())
-            variances[:, part.columns] = (1 + share)[:, None] * noise
-        return variances
+        share = (self.whitened(rows) ** 2).sum(axis=1)
+        return (1 + share)[:, None] * namespace(rows).asarray(np.diag(self.noise).copy())
 
 
 @one_blas_thread()
@@ -220,12 +201,10 @@ def _propagate(posterior: Posterior, response: Array, rows: Array) -> Array:
     variance = np.zeros((T, D))
     fade = _growth(response) ** -np.arange(T, dtype=np.float64)[:, None]
     response = response * fade[:, :, None]
-    for part in posterior.parts:
-        z = part.condensed(rows * fade)
-        K = np.einsum("ie,jid->jed", _root(part.noise), response[:, part.columns])
-        for (_, d), sums in _convolve(K, z):
-            with np.errstate(over="ignore"):
-                variance[:, d] += np.sum((sums / fade) ** 2, axis=1)
+    K = np.einsum("ie,jid->jed", _root(posterior.noise), response)
+    for (_, d), sums in _convolve(K, posterior.condensed(rows * fade)):
+        with np.errstate(over="ignore"):
+            variance[:, d] += np.sum((sums / fade) ** 2, axis=1)
     return variance
 
 

@@ -17,7 +17,7 @@ from eigenecho.model.weighting import Weighting, select_weighting
 from eigenecho.reduction import TruncatedSystem, essential, largest_gain, smaller, smallest
 from eigenecho.reservoir import Reservoir
 from eigenecho.threads import one_blas_thread
-from eigenecho.training import GroupEvidence
+from eigenecho.training import Evidence
 from eigenecho.transition import Diagonal
 from eigenecho.types import Array
 
@@ -40,7 +40,7 @@ def reduce(
     units: int | None = None,
     tol: float | None = None,
     data: Any = None,
-    evidence: GroupEvidence | None = None,
+    evidence: Evidence | None = None,
 ) -> tuple[NetworkT, Array]:
     """Return a smaller network with a certificate, and the map (N, k) to its states.
 

@@ -17,7 +17,7 @@ from eigenecho.readout import EPS, Gram, Triangle
 from eigenecho.reduction import BalancedSystem, TruncatedSystem, balance, error_bound, largest_gain
 from eigenecho.rows import SeriesRows, chunk_rows
 from eigenecho.series import Container, as_rows, as_series, shifted, unpack_outputs
-from eigenecho.training import GroupEvidence, check_lengths
+from eigenecho.training import Evidence, check_lengths
 from eigenecho.types import Array
 
 RUN = 16
@@ -75,7 +75,7 @@ class Weighting:
         return replace(self, balanced=balanced, least=least, expected=expected)
 
 
-def select_weighting(model: Network, data: Any, evidence: GroupEvidence | None) -> Weighting:
+def select_weighting(model: Network, data: Any, evidence: Evidence | None) -> Weighting:
     """Return the weighting by ``data``, by the training rows, or by all inputs equally."""
     if data is not None:
         return _weight_rows(model, data)
@@ -172,7 +172,7 @@ def _deviations(space: StateSpace, drives: list[Array], cuts: list[int]) -> Iter
             yield (states - (0.0 if rest is None else rest)) / count
 
 
-def _weight_training_rows(model: Network, evidence: GroupEvidence) -> Weighting:
+def _weight_training_rows(model: Network, evidence: Evidence) -> Weighting:
     """Weight the training rows [1, y(t−1), r], whose XᵀX is known.
 
     Rows of a factor of XᵀX are converted to deviations from the steady state, and the errors are
@@ -210,7 +210,7 @@ def _weight_training_rows(model: Network, evidence: GroupEvidence) -> Weighting:
     return Weighting("statistics", space, balanced, least, expected, details, remedy)
 
 
-def _target_deviation(model: Network, evidence: GroupEvidence) -> Array:
+def _target_deviation(model: Network, evidence: Evidence) -> Array:
     """Return the standard deviation of each training target, or its RMS without a constant."""
     statistics, mean = evidence.statistics, np.zeros_like(evidence.weights)
     if model.readout_bias:

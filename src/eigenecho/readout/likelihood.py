@@ -162,7 +162,7 @@ class SelectedRidge(NamedTuple):
     is_resolved: bool = True
 
 
-def likeliest(parts: Sequence[Likelihood], ridges: Sequence[float] | None = None) -> SelectedRidge:
+def likeliest(likelihood: Likelihood, ridges: Sequence[float] | None = None) -> SelectedRidge:
     """Return the ridge with the largest likelihood among those that pass cross-validation.
 
     The best ridge of a grid is refined between its neighbours. Without noise, the result is the
@@ -173,35 +173,29 @@ def likeliest(parts: Sequence[Likelihood], ridges: Sequence[float] | None = None
     """
     from scipy.optimize import minimize_scalar
 
-    def total(ridges: Array) -> Array:
-        return np.sum([part(ridges) for part in parts], axis=0)
-
     if ridges is not None:
-        densities = total(np.asarray(ridges))
+        densities = likelihood(np.asarray(ridges))
         best = int(np.flatnonzero(~(densities < densities.max() - TIED))[-1])
         return SelectedRidge(ridges[best], float(densities[best]))
-    largest = max(float(part.s2.max(initial=0.0)) for part in parts)
-    lowest = max(part.floor for part in parts)
-    varying = [part for part in parts if np.any(part.least > 0)]
-    if not 0 < lowest < largest or not varying:
+    largest, lowest = float(likelihood.s2.max(initial=0.0)), likelihood.floor
+    if not 0 < lowest < largest or not np.any(likelihood.least > 0):
         return SelectedRidge(max(HIGHEST * largest, 1.0), 0.0, True)  # nothing to learn from
     grid = ladder(lowest, HIGHEST * largest, STEPS)
-    outputs = [int(np.count_nonzero(part.least)) for part in varying]
-    errors = np.average([part.expected_errors(grid) for part in varying], axis=0, weights=outputs)
+    errors = likelihood.expected_errors(grid)
     passes = errors <= errors.min() + np.log(ERROR_LIMIT)
-    best = int(np.argmax(np.where(passes, total(grid), -np.inf)))
+    best = int(np.argmax(np.where(passes, likelihood(grid), -np.inf)))
     ridge = float(grid[best])
     around = slice(max(best - 1, 0), best + 2)
     if np.all(passes[around]):
         minimum = minimize_scalar(
-            lambda x: -float(total(np.exp([x]))[0]), method="bounded",
+            lambda x: -float(likelihood(np.exp([x]))[0]), method="bounded",
             bounds=np.log(grid[around][[0, -1]]), options={"xatol": 1e-6},
         )  # fmt: skip
         ends = np.array([ridge, np.exp(minimum.x)])
-        ridge = float(ends[int(np.argmax(total(ends)))])
+        ridge = float(ends[int(np.argmax(likelihood(ends)))])
     at = np.array([ridge])
-    clear = all(np.all((p.unexplained(at) > p.least) | (p.least == 0)) for p in parts)
-    return SelectedRidge(ridge, float(total(at)[0]), best > 0 and clear)
+    clear = bool(np.all((likelihood.unexplained(at) > likelihood.least) | (likelihood.least == 0)))
+    return SelectedRidge(ridge, float(likelihood(at)[0]), best > 0 and clear)
 
 
 def ladder(lowest: float, highest: float, steps: int) -> Array:

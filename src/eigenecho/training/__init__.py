@@ -16,15 +16,14 @@ Read in this order: ``settings`` → ``passes`` (what solvers need of a problem)
 - ``selection``: the ridge is selected by marginal likelihood ("auto", see ``readout.likelihood``)
   or by errors on held-out rows.
 - ``evidence``: statistics, penalty, ridge and weights, so that training can continue. Outputs that
-  are missing in different rows have different XᵀX, so they form separate groups, which share one
-  ridge.
+  are missing in different rows have different XᵀX, so they are separate problems (``parts``).
 - ``update``: new rows are merged. Solving merged normal equations again would lose half of the
   digits, so only the change of the weights is computed. The effect of rounding errors is estimated,
   and a warning is issued if it is large.
 - ``recursive``: a learner rotates each row into a triangle in O(N²), without forming XᵀX.
 """
 
-from eigenecho.training.evidence import Evidence, GroupEvidence
+from eigenecho.training.evidence import Evidence
 from eigenecho.training.passes import AbstractProblem
 from eigenecho.training.problem import (
     Problem,

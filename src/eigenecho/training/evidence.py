@@ -17,7 +17,7 @@ from eigenecho.types import Array, NonNegative, UnboundedArray
 
 
 @dataclass(frozen=True, eq=False)
-class GroupEvidence:
+class Evidence:
     """Statistics of all training rows, with the penalty, the ridge and the weights (N', D_out).
 
     The weights are argmin ‖Y − X w‖² + ridge ‖L w‖² in float64, for any dtype of the model.
@@ -71,7 +71,12 @@ class GroupEvidence:
         return max(self.statistics.rows - self.freedom, 1.0)
 
     @property
-    def on_host(self) -> GroupEvidence:
+    def noise(self) -> Array:
+        """Covariance of one-step errors, EᵀE / ``free_rows``."""
+        return self.scatter / self.free_rows
+
+    @property
+    def on_host(self) -> Evidence:
         """Copy of the evidence with statistics in NumPy arrays."""
         return replace(self, statistics=self.statistics.on_host)
 
@@ -103,54 +108,3 @@ class GroupEvidence:
     def triangle(self) -> tuple[Array, Array]:
         """Triangle R and targets Z of the penalised rows: RᵀR = XᵀX + αM and R w = Z."""
         return self.statistics.penalised(self.penalty, self.ridge, self.weights)
-
-
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """Training statistics for each group of outputs with the same missing rows.
-
-    All groups have the same ridge. ``columns`` are the outputs of each group, and ``scatter``
-    (D_out, D_out) is EᵀE of all residuals E, which are 0 for missing targets.
-    """
-
-    groups: tuple[GroupEvidence, ...]
-    columns: tuple[Array, ...]
-    scatter: Array
-
-    @classmethod
-    def of_one(cls, group: GroupEvidence) -> Evidence:
-        """Return the evidence of outputs that are observed in the same rows."""
-        return cls((group,), (np.arange(len(group.scatter)),), group.scatter)
-
-    @property
-    def single(self) -> GroupEvidence | None:
-        """Evidence of the only group, or None if there are several groups."""
-        return self.groups[0] if len(self.groups) == 1 else None
-
-    @property
-    def ridge(self) -> float:
-        """Ridge of all groups."""
-        return self.groups[0].ridge
-
-    @property
-    def weights(self) -> Array:
-        """Weights of all outputs, (N', D_out)."""
-        order = np.argsort(np.concatenate(self.columns))
-        return np.concatenate([group.weights for group in self.groups], axis=1)[:, order]
-
-    @property
-    def noise(self) -> Array:
-        """Covariance of one-step errors: EᵀE / √(f fᵀ), with f = ``free_rows`` (D_out,).
-
-        Covariances use the rows in which both outputs are observed, so that the matrix is always
-        positive semidefinite.
-        """
-        free = np.empty(len(self.scatter))
-        for columns, group in zip(self.columns, self.groups, strict=True):
-            free[columns] = group.free_rows
-        return self.scatter / np.sqrt(np.outer(free, free))
-
-    @property
-    def log_density(self) -> float:
-        """Logarithm of the density p(Y) of the targets of all groups."""
-        return sum(group.log_density for group in self.groups)

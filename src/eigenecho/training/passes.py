@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol, Self
 
+import numpy as np
+
 from eigenecho.basis import Basis
 from eigenecho.kernels import costs
 from eigenecho.readout import Accumulator, Penalty, Statistic, Triangle
@@ -119,9 +121,9 @@ class AbstractProblem(ABC):
         """Copy of the problem in double precision."""
 
     @property
-    @abstractmethod
     def parts(self) -> Sequence[tuple[Array, Self]]:
         """Columns and problem of each group of outputs that are missing in the same rows."""
+        return [(np.arange(self.D_out), self)]
 
     @abstractmethod
     def rescale_outputs(self, scaling: Scaling) -> Self:

@@ -21,7 +21,7 @@ from eigenecho.checks import check_shape, is_finite_number
 from eigenecho.errors import Words, bad_argument, counted, overflowed
 from eigenecho.readout import Gram, Penalty, annihilate, check_upper
 from eigenecho.threads import one_blas_thread
-from eigenecho.training.evidence import GroupEvidence
+from eigenecho.training.evidence import Evidence
 from eigenecho.training.update import RoundingError, warn_if_lost
 from eigenecho.types import Array, Count
 
@@ -64,7 +64,7 @@ class TrainingState(NamedTuple):
 
     @classmethod
     @one_blas_thread()
-    def of(cls, evidence: GroupEvidence) -> TrainingState:
+    def of(cls, evidence: Evidence) -> TrainingState:
         """Return the state after the rows on which a readout was trained."""
         R, Z = evidence.triangle
         w, statistics = evidence.weights, evidence.statistics

@@ -39,61 +39,49 @@ def hold_out(problem: AbstractProblem, settings: Settings) -> Fold:
     train = [(start, cut) for (start, _), cut in zip(everything, cuts, strict=True)]
     last = [(cut, stop) for (_, stop), cut in zip(everything, cuts, strict=True)]
     if not (problem.counts(train).all() and problem.counts(last).any()):
-        expected = "a single number, because the series are too short to hold out rows"
+        expected = (
+            "a single number, because the series are too short to hold out rows, or an output is "
+            "missing in the last fifth or in all other rows"
+        )
         raise bad_argument("ridge", settings.ridge, expected)
     return Fold(train, (last,))
 
 
-def select_ridge(
-    problems: Sequence[AbstractProblem], settings: Settings, fold: Fold
-) -> SelectedRidge:
-    """Return one ridge for all problems, which have the same rows and different outputs.
+def select_ridge(problem: AbstractProblem, settings: Settings, fold: Fold) -> SelectedRidge:
+    """Return the ridge that the settings select on the training rows of a fold.
 
     Normal equations are computed first, unless rows are few or the solver is "qr".
     """
-    if settings.ridge != "auto" and not settings.compares:
-        return SelectedRidge(settings.ridge[0])
-    if settings.solver != "qr" and not all(problem.is_small for problem in problems):
-        selected = best_ridge(problems, settings, fold, _gather(problems, Gram, fold))
+    if settings.solver != "qr" and not problem.is_small:
+        selected = best_ridge(problem, settings, fold, _gather(problem, Gram, fold))
         if selected.is_resolved:
             return selected
-    return best_ridge(problems, settings, fold, _gather(problems, Triangle, fold))
+    return best_ridge(problem, settings, fold, _gather(problem, Triangle, fold))
 
 
-def _gather(
-    problems: Sequence[AbstractProblem], kind: type[Gram | Triangle], fold: Fold
-) -> list[PassResult]:
-    gathered = [problem.gather(kind, fold) for problem in problems]
-    for problem, (total, held_out, _) in zip(problems, gathered, strict=True):
-        problem.check_range(total, *held_out)
+def _gather(problem: AbstractProblem, kind: type[Gram | Triangle], fold: Fold) -> PassResult:
+    gathered = problem.gather(kind, fold)
+    problem.check_range(gathered.statistics, *gathered.held_out)
     return gathered
 
 
 def best_ridge(
-    problems: Sequence[AbstractProblem],
-    settings: Settings,
-    fold: Fold,
-    gathered: Sequence[PassResult],
+    problem: AbstractProblem, settings: Settings, fold: Fold, gathered: PassResult
 ) -> SelectedRidge:
-    """Return the ridge that the settings select, given the statistics of each problem.
+    """Return the ridge that the settings select, given the statistics of a problem.
 
     "auto" maximises the likelihood of the training targets; among several ridges, the one with the
     smallest errors on held-out rows is selected.
     """
-    if settings.ridge != "auto" and not settings.compares:
-        return SelectedRidge(settings.ridge[0])
-    pairs = list(zip(problems, gathered, strict=True))
-    if settings.ridge != "auto":
-        errors = [
-            problem.D_out * held_out_errors(total, last, problem.penalty, settings.ridge)
-            for problem, (total, (last,), _) in pairs
-        ]
-        return SelectedRidge(settings.ridge[lowest(np.sum(errors, axis=0))])
-    parts = []
-    for problem, (total, _, _) in pairs:
+    total, held_out, _ = gathered
+    if settings.ridge == "auto":
         squares = problem.squares(fold.train) if isinstance(total, Gram) else None
-        parts.append(total.on_host.likelihood(problem.penalty, squares))
-    return likeliest(parts)
+        return likeliest(total.on_host.likelihood(problem.penalty, squares))
+    if not settings.compares:
+        return SelectedRidge(settings.ridge[0])
+    (last,) = held_out
+    errors = held_out_errors(total, last, problem.penalty, settings.ridge)
+    return SelectedRidge(settings.ridge[lowest(errors)])
 
 
 def held_out_errors(

@@ -6,7 +6,7 @@ reason instead if it is not accurate; ``qr`` always is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,10 +16,10 @@ from eigenecho.kernels import costs
 from eigenecho.readout import Gram, NormalEquations, Triangle, check_targets
 from eigenecho.rows import Block, Fold
 from eigenecho.threads import one_blas_thread
-from eigenecho.training.evidence import Evidence, GroupEvidence
+from eigenecho.training.evidence import Evidence
 from eigenecho.training.passes import AbstractProblem, PassResult
 from eigenecho.training.refine import RefinedWeights, refine
-from eigenecho.training.selection import best_ridge, lowest, select_ridge, training_fold
+from eigenecho.training.selection import best_ridge, lowest, training_fold
 from eigenecho.training.settings import Settings
 from eigenecho.training.sums import applies, relative_costs, sums_pay
 from eigenecho.types import Array
@@ -46,33 +46,15 @@ class TrainedReadout:
 
 @one_blas_thread()
 def train(problem: AbstractProblem, settings: Settings) -> TrainedReadout:
-    """Train a readout, using for each output the rows in which it is observed.
-
-        w_d = argmin Σ_{t: y_d(t) is observed} (y_d(t) − x(t) w)² + α ‖L w‖²
-
-    One ridge is selected for all outputs. Outputs with the same missing rows are trained together;
-    the solver of the result is "normal" if it was used for any of them.
-    """
-    columns, parts = zip(*problem.parts, strict=True)
-    if len(parts) == 1:
-        return solve(problem, settings, training_fold(problem, settings))
-    selected = select_ridge(parts, settings, training_fold(problem, settings))
-    settings = replace(settings, ridge=(selected.ridge,))
-    trained = [solve(part, settings, training_fold(part, settings)) for part in parts]
-    groups = tuple(result.evidence.groups[0] for result in trained)
-    evidence = Evidence(groups, columns, np.empty(0))
-    left = problem.in_double.with_weights(problem.everything(settings.warmup), evidence.weights)
-    solver = "normal" if any(result.solver == "normal" for result in trained) else "qr"
-    return TrainedReadout(replace(evidence, scatter=to_host(left.scatter)), solver, trained[-1].end)
-
-
-def solve(problem: AbstractProblem, settings: Settings, fold: Fold) -> TrainedReadout:
     """Train a readout by the solver of the settings, or by QR if this is not accurate.
 
-    "auto" tries normal equations if sums over time are expected to be faster than QR, or if there
-    are too many rows for QR. If later updates need all digits, QR may take longer.
+        w = argmin Σ_t ‖y(t) − x(t) w‖² + α ‖L w‖²
+
+    The sum is over the rows in which all outputs are observed. "auto" tries normal equations if
+    sums over time are expected to be faster than QR, or if there are too many rows for QR. If later
+    updates need all digits, QR may take longer.
     """
-    tried = settings.solver == "normal"
+    fold, tried = training_fold(problem, settings), settings.solver == "normal"
     if settings.solver == "auto":
         quick = settings.updates and problem.qr_flops <= costs.QUICK_QR_FLOPS
         tried = not problem.is_small or (sums_pay(problem) and not quick)
@@ -91,7 +73,7 @@ def qr(problem: AbstractProblem, settings: Settings, fold: Fold) -> TrainedReado
     gathered = problem.gather(Triangle, fold)
     total, held_out, ends = gathered
     problem.check_range(total, *held_out)
-    selected = best_ridge([problem], settings, fold, [gathered])
+    selected = best_ridge(problem, settings, fold, gathered)
     penalty, ridge = problem.penalty, selected.ridge
     for last in held_out:
         total = total.merge(last)
@@ -103,7 +85,7 @@ def qr(problem: AbstractProblem, settings: Settings, fold: Fold) -> TrainedReado
         scatter = to_host(problem.in_double.with_weights(whole, solution).scatter)
     else:
         scatter = to_host(total.scatter(solution))
-    evidence = Evidence.of_one(GroupEvidence(total, penalty, ridge, weights, scatter))
+    evidence = Evidence(total, penalty, ridge, weights, scatter)
     return TrainedReadout(evidence, "qr", to_host(ends[-1]), selected.log_density)
 
 
@@ -115,7 +97,7 @@ def normal(problem: AbstractProblem, settings: Settings, fold: Fold) -> TrainedR
     total, _, ends = gathered
     problem.check_range(total)
     if ridges == "auto":
-        selected = best_ridge([problem], settings, fold, [gathered])
+        selected = best_ridge(problem, settings, fold, gathered)
         if not selected.is_resolved:
             return "the ridge is not larger than the rounding errors of normal equations"
         ridges, log_density = (selected.ridge,), selected.log_density
@@ -147,7 +129,7 @@ def normal(problem: AbstractProblem, settings: Settings, fold: Fold) -> TrainedR
     if solution is None:
         return failed
     weights, scatter = np.ascontiguousarray(to_host(solution.w)), to_host(solution.scatter)
-    evidence = Evidence.of_one(GroupEvidence(total, penalty, ridge, weights, scatter))
+    evidence = Evidence(total, penalty, ridge, weights, scatter)
     return TrainedReadout(evidence, "normal", to_host(ends[-1]), log_density)
 
 

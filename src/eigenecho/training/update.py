@@ -21,7 +21,7 @@ from eigenecho.errors import IllConditionedWarning, warn
 from eigenecho.readout import EPS, Gram, NormalEquations, Remainder, Triangle
 from eigenecho.rows import Block, Fold
 from eigenecho.threads import one_blas_thread
-from eigenecho.training.evidence import GroupEvidence
+from eigenecho.training.evidence import Evidence
 from eigenecho.training.problem import Problem
 from eigenecho.training.refine import fitted_values, lengths
 from eigenecho.types import Array, PositiveArray
@@ -34,7 +34,7 @@ LARGEST_ERROR = 1e-8
 
 
 @one_blas_thread()
-def update(evidence: GroupEvidence, problem: Problem, block: Block) -> tuple[GroupEvidence, Array]:
+def update(evidence: Evidence, problem: Problem, block: Block) -> tuple[Evidence, Array]:
     """Train on a block of further rows; return the evidence of all rows, and the last state.
 
     Orthogonal statistics are merged and solved. The solution of normal equations loses half of the
@@ -58,8 +58,8 @@ def update(evidence: GroupEvidence, problem: Problem, block: Block) -> tuple[Gro
 
 
 def _corrected(
-    evidence: GroupEvidence, old: Gram, problem: Problem, block: Block
-) -> tuple[GroupEvidence, Array]:
+    evidence: Evidence, old: Gram, problem: Problem, block: Block
+) -> tuple[Evidence, Array]:
     xp = namespace(old.XtX)
     w, ridge = xp.asarray(evidence.weights), evidence.ridge
     left, _, ends = problem.gather(Gram, Fold(block), less=w)
