@@ -11,8 +11,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.signal import lfilter
 
-from eigenecho.forecasting.prior import FILE, fit_prior, seasonal_profile
-from eigenecho.forecasting.signals import Signal
+from eigenecho.data.panel import read
+from eigenecho.forecasting.prior import FILE, Prior, fit_prior, seasonal_profile
+from eigenecho.forecasting.signals import Measures
 from eigenecho.types import Array
 
 SERIES, HORIZON = 4000, 48
@@ -89,20 +90,26 @@ def seasonal(rng: np.random.Generator, y: Array) -> Array:
     period = int(rng.choice(SEASONS))
     profile = np.exp(rng.normal(0, rng.choice([0.03, 0.1, 0.3]), period))
     waves = y * profile[np.arange(len(y)) % period]
-    adjusted = waves - seasonal_profile(waves, period)[np.arange(len(y)) % period]
+    adjusted = waves - seasonal_profile(waves[None], period)[0, np.arange(len(y)) % period]
     return adjusted if y.min() <= 0 or adjusted.min() > 0 else y
 
 
-def corpus(seed: int = 0) -> list[Signal]:
+def corpus(seed: int = 0) -> list[Array]:
     """Return series of different lengths."""
     rng = np.random.default_rng(seed)
     lengths = np.exp(rng.uniform(np.log(SHORTEST), np.log(LONGEST), SERIES)).astype(int)
     values = [series(rng, int(rows) + HORIZON) for rows in lengths]
-    values = [seasonal(rng, y) if rng.random() < SEASONAL else y for y in values]
-    return [Signal(y, np.ones(len(y), bool)).with_unit() for y in values]
+    return [seasonal(rng, y) if rng.random() < SEASONAL else y for y in values]
+
+
+def fitted_prior(corpus: list[Array]) -> Prior:
+    """Return the prior that is fitted to a corpus."""
+    panel = read(corpus)
+    measures = Measures.of(panel, 1, multivariate=False)
+    return fit_prior(measures.batches(panel, measures.filled), HORIZON)
 
 
 if __name__ == "__main__":
-    prior = fit_prior(corpus(), HORIZON)
+    prior = fitted_prior(corpus())
     np.savez(FILE, values=np.float32(prior.values), logarithms=np.float32(prior.logarithms))
     print(f"wrote {FILE.name}: {FILE.stat().st_size / 1000:.0f} kB")

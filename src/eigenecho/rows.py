@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -24,9 +23,6 @@ CACHE_BYTES = 1 << 19
 
 DEVICE_BYTES = 1 << 30
 """Size, in bytes, of a chunk on a device, which is efficient only for large operations."""
-
-BLOCK_BYTES = 1 << 22
-"""Size, in bytes, of a block of rows with random access. A series of one block is cached."""
 
 Block = Sequence[tuple[int, int]]
 """Range of rows (start, stop) of each series."""
@@ -121,61 +117,6 @@ def assemble(head: Array, parts: Sequence[Array], out: Array | None = None) -> A
         rows[:, column : column + width] = part
         column += width
     return rows
-
-
-@dataclass(frozen=True, eq=False)
-class BlockRows(SeriesRows):
-    """Row source of one series with random access, in NumPy arrays.
-
-    The states before each block of rows are stored, and the rows of a block are computed from them
-    when they are needed. Blocks begin at the same rows for any length of the series, so later
-    rows do not change earlier ones, not even in the last bit.
-    """
-
-    @cached_property
-    def block(self) -> int:
-        """Number of rows in a block."""
-        return max(1, BLOCK_BYTES // (8 * self.size))
-
-    def blocks(self, first: int, last: int) -> Iterator[tuple[int, Array]]:
-        """Yield (index of the first row, rows) for first ≤ t < last, block by block."""
-        for number in range(first // self.block, -(-last // self.block)):
-            start = number * self.block
-            low, high = max(first, start), min(last, start + self.block)
-            if low < high:
-                yield low, self._rows(number)[low - start : high - start]
-
-    def at(self, rows: Array | Sequence[int]) -> Array:
-        """Return the rows (len(rows), N') with the given indices."""
-        rows = np.asarray(rows)
-        X = np.empty((len(rows), self.size))
-        numbers = rows // self.block
-        for number in np.unique(numbers):
-            here = numbers == number
-            X[here] = self._rows(int(number))[rows[here] - number * self.block]
-        return X
-
-    def _rows(self, number: int) -> Array:
-        return self._single_block if len(self) <= self.block else self._compute(number)
-
-    @cached_property
-    def _single_block(self) -> Array:
-        return self._compute(0)
-
-    @cached_property
-    def _states(self) -> list[list[Array]]:
-        """States of all reservoirs before each block."""
-        stored = [self.states_before()]
-        for start in range(0, len(self) - self.block, self.block):
-            rows = slice(start, start + self.block)
-            pairs = zip(self.runs, stored[-1], strict=True)
-            stored.append([reservoir.last_state(a[rows], r) for (reservoir, a), r in pairs])
-        return stored
-
-    def _compute(self, number: int) -> Array:
-        start = number * self.block
-        stop = min(start + self.block, len(self))
-        return next(self.chunks(start, stop, self.block, list(self._states[number])))[1]
 
 
 def chunk_rows(like: Array, width: int, least: int = 1, *, in_cache: bool = False) -> int:

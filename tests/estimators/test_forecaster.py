@@ -160,11 +160,11 @@ def again(forecaster, y, X=None):
     fitted = forecaster.fitted_
     panel = fitted.panel.read_context(y, X)
     measures = Measures.of(panel, fitted.measures.season, fitted.measures.multivariate)
-    signals, candidates = measures.signals(panel), _candidates(fitted)
-    stops = [len(signal) for signal in signals]
+    batches, candidates = measures.batches(panel, measures.filled), _candidates(fitted)
+    stops = [batch.rows for batch in batches]
     logarithms = {candidate.view.logarithm for candidate in candidates}
-    known = learn_effects(signals, stops, fitted.config.periods, sorted(logarithms))
-    moved = [known.apply(signal, len(signal), 0) for signal in signals]
+    known = learn_effects(batches, stops, fitted.config.periods, sorted(logarithms))
+    moved = [known.apply(batch, batch.rows, 0) for batch in batches]
     ensemble = train(candidates, moved, stops, fitted.config.horizon, fitted.pull)
     found = clone(forecaster)
     found.fitted_ = replace(fitted, panel=panel, effects=known, ensemble=ensemble)

@@ -189,9 +189,9 @@ def test_effects_are_computed_without_rows_after_the_last_origin(monkeypatch):
     this, (y, X, _) = setting("others"), said("others")
     lengths, apply = [], Effects.apply
 
-    def recorded(effects, signal, rows, horizon):
-        lengths.append(signal.start + len(signal))
-        return apply(effects, signal, rows, horizon)
+    def recorded(effects, batch, rows, horizon):
+        lengths.append(batch.rows)
+        return apply(effects, batch, rows, horizon)
 
     monkeypatch.setattr(Effects, "apply", recorded)
     this.rolling(y, X)

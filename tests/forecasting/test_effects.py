@@ -11,7 +11,8 @@ from numpy.testing import assert_allclose
 import naive
 from eigenecho.forecasting.candidates import RIDGES
 from eigenecho.forecasting.effects import learn_effects
-from eigenecho.forecasting.signals import FADES, KnownColumns, RemovedEffects, Signal, fill_gaps
+from eigenecho.forecasting.signals import FADES, KnownColumns, RemovedEffects
+from filtered_rows import batch_of
 
 KNOWN, FACTOR = RemovedEffects(False, known=True), RemovedEffects(True, known=True)
 CALENDAR, BOTH = (
@@ -29,8 +30,7 @@ def shop(seed, rows=200, size=10.0):
 
 
 def signal_of(columns, sales, known, scale=1.0):
-    one = Signal(scale * sales, np.ones(len(sales), bool), known=columns.features(known))
-    return one.with_unit()
+    return batch_of(scale * sales, known=columns.features(known)[None])
 
 
 def learnt(signals, stops, logarithm=False, periods=()):
@@ -43,8 +43,9 @@ def answer(columns, effects, unit, moved=KNOWN):
     once[3] = 1.0
     found = []
     for known in (once, never):
-        signal = Signal(np.ones(9), np.ones(9, bool), 0, unit, columns.features(known))
-        found.append(effects.apply(signal, 9, 3).shifts[moved])
+        nothing = {"unit": unit, "is_constant": np.zeros(1, bool)}
+        signal = batch_of(np.ones(9), known=columns.features(known)[None], **nothing)
+        found.append(effects.apply(signal, 9, 3).shifts[moved][0])
     return found[0] - found[1]
 
 
@@ -93,7 +94,7 @@ def test_rows_after_the_stop_are_not_used():
     features, found = KnownColumns.of([promo]).features(promo), []
     for later in (1.0, -1e3):
         sales[120:] *= later
-        signal = Signal(sales.copy(), np.ones(200, bool), known=features)
+        signal = batch_of(sales.copy(), known=features[None], unit=np.ones(1))
         effects = learnt([signal], [120], periods=(7.0,))
         shifts = effects.apply(signal, 120, 0).shifts
         found.append([*effects.weights, *shifts.values()])
@@ -117,19 +118,18 @@ def test_factor_is_learned_from_logarithms():
     sales = np.exp(4 + np.cumsum(0.02 * rng.normal(size=200))) * 1.5**promo
     columns = KnownColumns.of([promo[:, None]])
     effects = learnt([signal_of(columns, sales, promo[:, None])], [200], logarithm=True)
-    moved = answer(columns, effects, unit=77.0, moved=FACTOR)
+    moved = answer(columns, effects, unit=np.full(1, 77.0), moved=FACTOR)
     assert np.exp(moved[3]) == pytest.approx(1.5, rel=0.03)
 
 
 def test_gaps_are_not_used_for_learning():
     sales, promo = shop(0)
     missing = np.random.default_rng(1).random(200) < 0.1
-    gaps = fill_gaps(np.where(missing, np.nan, sales)).with_unit()
     columns = KnownColumns.of([promo])
-    signal = replace(gaps, known=columns.features(promo))
+    signal = batch_of(np.where(missing, np.nan, sales), known=columns.features(promo)[None])
     found = answer(columns, learnt([signal], [200]), signal.unit)[3]
     assert found == pytest.approx(10, abs=0.5)
-    whole = replace(signal, observed=np.ones(200, bool))
+    whole = replace(signal, observed=np.ones((1, 200), bool))
     assert answer(columns, learnt([whole], [200]), signal.unit)[3] < found - 0.3
 
 
@@ -145,9 +145,9 @@ def week(rows=84, seed=0, noise=0.1):
 
 def test_weekly_profile_is_estimated_and_continued():
     profile, walk = week()
-    signal = fill_gaps((profile + walk)[:77]).with_unit()
+    signal = batch_of((profile + walk)[:77])
     effects = learnt([signal], [77], periods=(7.0,))
-    shift = effects.apply(signal, 77, 7).shifts[CALENDAR]
+    shift = effects.apply(signal, 77, 7).shifts[CALENDAR][0]
     assert shift.shape == (84,)
     assert_allclose(shift - shift.mean(), profile - profile.mean(), atol=0.25)
     assert_allclose(shift[:7], shift[77:], atol=1e-8)
@@ -155,9 +155,9 @@ def test_weekly_profile_is_estimated_and_continued():
 
 def test_each_series_has_its_own_calendar_effect():
     profile, walk = week()
-    signals = [fill_gaps(sign * profile + walk).with_unit() for sign in (1, -1)]
+    signals = [batch_of(sign * profile + walk) for sign in (1, -1)]
     effects = learnt(signals, [84, 84], periods=(7.0,))
-    one, other = (effects.apply(signal, 84, 0).shifts[CALENDAR] for signal in signals)
+    one, other = (effects.apply(signal, 84, 0).shifts[CALENDAR][0] for signal in signals)
     assert np.corrcoef(one, other)[0, 1] < -0.95
 
 
@@ -168,36 +168,36 @@ def test_effects_of_columns_and_of_the_calendar_are_separated():
     signal = signal_of(columns, profile + walk + 10 * promo[:, 0], promo)
     effects = learnt([signal], [84], periods=(7.0,))
     assert set(effects.removed) == {KNOWN, CALENDAR, BOTH}
-    shift = effects.apply(signal, 84, 0).shifts[BOTH]
+    shift = effects.apply(signal, 84, 0).shifts[BOTH][0]
     wanted = profile + 10 * promo[:, 0]
     assert_allclose(shift - shift.mean(), wanted - wanted.mean(), atol=0.5)
 
 
 def test_too_few_rows_give_no_calendar_effect():
-    signal = fill_gaps(week()[0]).with_unit()
+    signal = batch_of(week()[0])
     effects = learnt([signal], [84], periods=(7.0,))
-    assert np.all(effects.apply(signal, 1, 5).shifts[CALENDAR] == 0)
+    assert np.all(effects.apply(signal, 1, 5).shifts[CALENDAR][0] == 0)
 
 
 def test_alternating_rows_are_a_cycle_of_two():
     _, walk = week()
     turns = 4.0 * (-1) ** np.arange(84)
-    signal = fill_gaps((turns + walk)[:80]).with_unit()
+    signal = batch_of((turns + walk)[:80])
     effects = learnt([signal], [80], periods=(2.0,))
-    assert_allclose(effects.apply(signal, 80, 4).shifts[CALENDAR], turns, atol=0.2)
+    assert_allclose(effects.apply(signal, 80, 4).shifts[CALENDAR][0], turns, atol=0.2)
 
 
 def test_calendar_effect_uses_only_the_first_rows():
     profile, walk = week()
-    signal = replace(fill_gaps(profile + walk), unit=1.0)
+    signal = batch_of(profile + walk, unit=np.ones(1))
     effects = learnt([signal], [42], periods=(7.0,))
-    before = effects.apply(signal, 42, 5).shifts[CALENDAR]
+    before = effects.apply(signal, 42, 5).shifts[CALENDAR][0]
     for later in (np.arange(42), -1e9):
         values = signal.values.copy()
-        values[42:] += later
-        other = effects.apply(replace(signal, values=values), 42, 5).shifts[CALENDAR]
+        values[:, 42:] += later
+        other = effects.apply(replace(signal, values=values), 42, 5).shifts[CALENDAR][0]
         assert np.array_equal(other, before)
-    fewer = effects.apply(signal, 28, 5).shifts[CALENDAR]
+    fewer = effects.apply(signal, 28, 5).shifts[CALENDAR][0]
     assert not np.allclose(fewer, before, atol=1e-6)
 
 
@@ -205,11 +205,11 @@ def test_gaps_do_not_affect_the_calendar_effect():
     profile, walk = week(rows=140)
     missing = np.random.default_rng(1).random(140) < 0.15
     missing[0] = False
-    gaps = fill_gaps(np.where(missing, np.nan, profile + walk)).with_unit()
+    gaps = batch_of(np.where(missing, np.nan, profile + walk))
     off = []
-    for signal in (gaps, replace(gaps, observed=np.ones(140, bool))):
+    for signal in (gaps, replace(gaps, observed=np.ones((1, 140), bool))):
         effects = learnt([signal], [140], periods=(7.0,))
-        off.append(np.abs(effects.apply(signal, 140, 0).shifts[CALENDAR] - profile).max())
+        off.append(np.abs(effects.apply(signal, 140, 0).shifts[CALENDAR][0] - profile).max())
     assert off[0] < 0.16 * np.ptp(profile)
     assert off[1] > 1.5 * off[0]
 
@@ -218,13 +218,13 @@ def test_effect_ends_with_the_known_columns():
     sales, promo = shop(0)
     columns = KnownColumns.of([promo])
     signal = signal_of(columns, sales, promo)
-    shift = learnt([signal], [200]).apply(signal, 200, 4).shifts[KNOWN]
+    shift = learnt([signal], [200]).apply(signal, 200, 4).shifts[KNOWN][0]
     assert np.any(shift[190:200] != 0)
     assert np.array_equal(shift[200:], np.zeros(4))
 
 
 def test_no_columns_have_no_effect():
-    signal = fill_gaps(np.arange(9.0)).with_unit()
+    signal = batch_of(np.arange(9.0))
     assert learnt([signal], [9]).apply(signal, 9, 2).shifts == {}
 
 
@@ -275,17 +275,17 @@ def test_effects_equal_the_reference(logarithm, parts):
     sales, promo = shop(4, rows + horizon)
     sales += 3 * np.sin(np.pi * np.arange(rows + horizon) / 2) + 2 * (-1) ** np.arange(65)
     columns = KnownColumns.of([promo])
-    signal = replace(signal_of(columns, sales[:rows], promo), unit=2.5)
+    signal = replace(signal_of(columns, sales[:rows], promo), unit=np.full(1, 2.5))
     effects = learn_effects([signal], [rows], [4.0], [logarithm])
     none = np.zeros((rows + horizon, 0))
-    known = signal.known if moved.known else none
+    known = signal.known[0] if moved.known else none
     wave = waves_of(4, rows + horizon) if moved.calendar else none
-    z = np.log(signal.values) if logarithm else signal.values / signal.unit
+    z = (np.log(signal.values) if logarithm else signal.values / signal.unit)[0]
     spectrum = effects.filter.spectrum
     one_step, weights, profile = learnt_by_hand(z, known[:rows], wave[:rows], spectrum)
     learned = effects.weights[effects.removed.index(moved)]
     assert_allclose(learned.one_step, one_step, rtol=1e-6, atol=1e-8)
     assert_allclose(learned.columns, weights, rtol=1e-6, atol=1e-8)
-    shift = effects.apply(signal, rows, horizon).shifts[moved]
+    shift = effects.apply(signal, rows, horizon).shifts[moved][0]
     size = 1.0 if logarithm else 2.5
     assert_allclose(shift, (known @ weights + wave @ profile) * size, rtol=1e-6, atol=1e-7)

@@ -13,10 +13,10 @@ from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import Candidate, Ensemble, Pull, direct, train, trimmed_mean
 from eigenecho.forecasting.rows import ViewRows
 from eigenecho.forecasting.selection import FEWEST, MOST, WORK, keep_best
-from eigenecho.forecasting.signals import fill_gaps
 from eigenecho.forecasting.validation import ScoredCandidate, ValidationData, plan
 from eigenecho.forecasting.views import Filter, View
 from eigenecho.spectra import Spectrum
+from filtered_rows import batch_of
 
 VIEW, LEVEL, H = View("", Filter(0.0, Spectrum([0.8], [0.3 + 0.6j]))), Baseline("level"), 3
 DIRECT, LOOP = Candidate(VIEW, LEVEL, "direct", 1.0), Candidate(VIEW, LEVEL, "recursive")
@@ -28,7 +28,8 @@ def described(candidate):
 
 def signals(count=1, rows=50):
     rng = np.random.default_rng(0)
-    return [fill_gaps(rng.normal(size=rows).cumsum()).with_unit() for _ in range(count)]
+    walks = [rng.normal(size=rows).cumsum() for _ in range(count)]
+    return [batch_of(y, numbers=np.array([i])) for i, y in enumerate(walks)]
 
 
 def test_outer_members_are_trimmed():
@@ -66,7 +67,7 @@ def test_non_finite_values_do_not_affect_other_forecasts():
 
 
 def test_candidates_close_to_the_best_are_kept():
-    data = ValidationData(signals(), [plan(50, H, 30)], [0])
+    data = ValidationData(signals(), [plan(50, H, 30)])
     errors = [1.0, 1.2, 1.25, 1.29, 1.3, 1.31, 2.0, np.inf]
     found = [ScoredCandidate(DIRECT, [], error) for error in errors]
     kept = [one.error for one in keep_best(data, found[::-1], 50)]
@@ -82,13 +83,13 @@ def test_candidates_close_to_the_best_are_kept():
 
 
 def test_many_blocks_allow_only_a_small_tolerance():
-    data = ValidationData(signals(200), [plan(50, H, 30)] * 200, list(range(200)))
+    data = ValidationData(signals(200), [plan(50, H, 30)] * 200)
     found = [ScoredCandidate(DIRECT, [], error) for error in (1.0, 1.04, 1.049, 1.06)]
     assert [one.error for one in keep_best(data, found, 50)] == [1.0, 1.04, 1.049]
 
 
 def test_tolerance_is_at_most_three_quarters():
-    data = ValidationData(signals(), [plan(50, H, 6)], [0])
+    data = ValidationData(signals(), [plan(50, H, 6)])
     found = [ScoredCandidate(DIRECT, [], error) for error in (1.0, 1.7, 1.74, 1.76)]
     assert data.blocks == 2
     assert [one.error for one in keep_best(data, found, 50)] == [1.0, 1.7, 1.74]
@@ -103,7 +104,7 @@ def test_number_of_members_is_limited_by_the_training_cost():
             ScoredCandidate(Candidate(view, LEVEL, kind), [], 1.0)
             for kind in ("direct", "recursive")
         ]
-    data = ValidationData(signals(), [plan(50, H, 12)], [0])
+    data = ValidationData(signals(), [plan(50, H, 12)])
     for rows, views in ((100_000, 10), (300_000, FEWEST)):
         assert max(int(WORK / (rows * 300)), FEWEST) == views
         assert keep_best(data, alike, rows) == alike[: 2 * views]
@@ -116,7 +117,7 @@ def test_training_merges_all_series_in_their_own_units():
     for signal, stop in zip(two, [50, 40], strict=True):
         rows = ViewRows.of(VIEW, signal)
         each.append(rows.sums([LEVEL], H, 0, stop, rows.unit(stop)))
-    assert_allclose(found.members[0].weights, direct(each[0].merge(each[1]), (1.0,))[0])
+    assert_allclose(found.members[0].weights, direct(each[0] + each[1], (1.0,))[0, 0])
     assert found.members[0].own == ()
     assert found.horizon == H
 
@@ -131,10 +132,10 @@ def test_members_of_a_view_share_its_sums():
     assert [described(member) for member in found.members] == list(map(described, candidates))
     rows = ViewRows.of(VIEW, signal)
     sums = rows.sums([LEVEL, season], H, 0, 50, rows.unit(50))
-    assert_allclose(found.members[0].weights, direct(sums, (1.0,))[0][:, :H])
-    assert_allclose(found.members[2].weights, direct(sums, (3.0,))[0][:, H:])
-    made = found.forecast(signal, np.array([30]))
-    each = [Ensemble((member,)).forecast(signal, np.array([30])) for member in found.members]
+    assert_allclose(found.members[0].weights, direct(sums, (1.0,))[0, 0, :, :H])
+    assert_allclose(found.members[2].weights, direct(sums, (3.0,))[0, 0, :, H:])
+    made = found.forecast(signal, np.array([30]), [0])
+    each = [Ensemble((member,)).forecast(signal, np.array([30]), [0]) for member in found.members]
     assert_allclose(made, trimmed_mean(each))
 
 
@@ -142,7 +143,7 @@ def test_series_use_their_own_weights():
     two = signals(2)
     found = train([DIRECT], two, [50, 50], H, pull=Pull(30.0))
     origins = np.array([20, 49])
-    made = [found.forecast(two[0], origins, series) for series in (0, 1, None)]
+    made = [found.forecast(two[0], origins, [series]) for series in (0, 1, None)]
     assert not np.allclose(made[0], made[1])
     assert not np.allclose(made[0], made[2])
     own = found.members[0].own[1]
@@ -150,7 +151,7 @@ def test_series_use_their_own_weights():
 
 
 def test_diverging_loops_are_omitted():
-    growing = [fill_gaps(2.0 ** np.arange(40))]
+    growing = [batch_of(2.0 ** np.arange(40))]
     found = train([LOOP, DIRECT], growing, [40], 2000)
     assert [described(member) for member in found.members] == [described(DIRECT)]
 

@@ -25,7 +25,7 @@ from eigenecho.forecasting.prior import (
     seasonal_profile,
     weighted_steps,
 )
-from eigenecho.forecasting.signals import Signal, fill_gaps
+from filtered_rows import batch_of
 
 pytestmark = pytest.mark.numerics
 Y = 50 + np.random.default_rng(0).normal(size=24).cumsum()
@@ -39,7 +39,7 @@ def quiet(y, horizon=3, **options):
 
 
 def signal(y):
-    return fill_gaps(np.asarray(y)).with_unit()
+    return batch_of(y)
 
 
 def mixed(prior, y, rows=None, horizon=3, season=1):
@@ -59,11 +59,11 @@ def by_loop(y, t, tau):
 
 def test_modes_are_weighted_means_of_steps():
     expected = [[by_loop(Y, t, tau) for tau in TIME_CONSTANTS] for t in range(len(Y))]
-    assert_allclose(weighted_steps(Y), expected, rtol=1e-9, atol=1e-12)
+    assert_allclose(weighted_steps(Y[None])[0], expected, rtol=1e-9, atol=1e-12)
 
 
 def test_a_single_row_has_no_steps():
-    assert np.array_equal(weighted_steps(Y[:1]), np.zeros((1, SIZE)))
+    assert np.array_equal(weighted_steps(Y[None, :1]), np.zeros((1, 1, SIZE)))
 
 
 def test_simple_methods_are_weighted_by_past_errors():
@@ -74,12 +74,12 @@ def test_simple_methods_are_weighted_by_past_errors():
     for kind in kinds:
         errors = []
         for t in range(5, len(SIGNED) - 1):
-            made = Baseline(kind, 4).forecast(SIGNED, SIGNED, np.array([t]), 3)[0]
+            made = Baseline(kind, 4).forecast(SIGNED[None], SIGNED[None], np.array([t]), 3)[0, 0]
             for h in range(1, min(3, len(SIGNED) - 1 - t) + 1):
                 errors.append(abs(made[h - 1] - SIGNED[t + h]) / np.sqrt(h))
         losses.append(np.mean(errors))
     weights = np.array(losses) ** -POWER
-    assert_allclose([w for _, w in mixture.baselines], weights / weights.sum(), rtol=1e-9)
+    assert_allclose([w[0] for _, w in mixture.baselines], weights / weights.sum(), rtol=1e-9)
 
 
 @pytest.mark.parametrize("prior", ["auto", None])
@@ -101,13 +101,13 @@ def test_readouts_are_corrected_by_the_rows_of_the_series():
     prior = Prior(rng.normal(size=(SIZE, 2)) / 10, np.zeros((0, 1)))
     ((view, W, _),) = mixed(prior, SIGNED, horizon=2).readouts
     unit = np.sqrt(np.mean(np.diff(SIGNED) ** 2))
-    x = weighted_steps(SIGNED) / unit
+    x = weighted_steps(SIGNED[None])[0] / unit
     for h in (1, 2):
         A, b = PULL * np.sqrt(h) * np.eye(SIZE), PULL * np.sqrt(h) * prior.values[:, h - 1]
         for t in range(1, len(SIGNED) - h):
             A += np.outer(x[t], x[t])
             b += x[t] * (SIGNED[t + h] - SIGNED[t]) / unit
-        assert_allclose(W[:, h - 1], np.linalg.solve(A, b), rtol=1e-7, atol=1e-9)
+        assert_allclose(W[0, :, h - 1], np.linalg.solve(A, b), rtol=1e-7, atol=1e-9)
     assert view.removed.logarithm is False
 
 
@@ -172,11 +172,11 @@ def test_readouts_of_a_corpus_recover_its_law():
         steps = np.zeros(200)
         for t in range(1, 200):
             steps[t] = 0.5 * steps[t - 1] + rng.normal()
-        corpus.append(Signal(steps.cumsum(), np.ones(200, bool)).with_unit())
+        corpus.append(batch_of(steps.cumsum()))
     prior = fit_prior(corpus, 3)
     assert prior.values.shape == (SIZE, 3)
-    x = weighted_steps(corpus[0].values)[100:]
-    last = np.diff(corpus[0].values)[99:]
+    x = weighted_steps(corpus[0].values)[0, 100:]
+    last = np.diff(corpus[0].values[0])[99:]
     ahead = x @ prior.values
     assert np.corrcoef(ahead[:, 0], 0.5 * last)[0, 1] > 0.98
     assert np.corrcoef(ahead[:, 2], 0.875 * last)[0, 1] > 0.95
@@ -201,14 +201,14 @@ def test_a_corpus_may_contain_series_that_rarely_change(start):
 def test_default_prior_is_that_of_the_synthetic_series(monkeypatch):
     monkeypatch.setattr(make_prior, "SERIES", 30)
     first, again = make_prior.corpus(), make_prior.corpus()
-    assert all(np.array_equal(a.values, b.values) for a, b in zip(first, again, strict=True))
+    assert all(map(np.array_equal, first, again))
     prior = default_prior()
     assert prior.values.shape == prior.logarithms.shape == (8 * SIZE, make_prior.HORIZON)
 
 
 @pytest.mark.slow
 def test_default_prior_can_be_rebuilt():
-    prior = fit_prior(make_prior.corpus(), make_prior.HORIZON)
+    prior = make_prior.fitted_prior(make_prior.corpus())
     assert_allclose(prior.values, default_prior().values, rtol=1e-3, atol=1e-3)
 
 
@@ -243,10 +243,12 @@ def test_seasonal_profile_equals_a_loop(season):
     noise = np.sum(np.square(left)) / (len(left) - season)
     count = len(left) / season
     shrunk = means * (1 - noise / count / (np.sum(means**2) / (season - 1)))
-    assert_allclose(seasonal_profile(z, season), shrunk, rtol=1e-9)
+    assert_allclose(seasonal_profile(z[None], season)[0], shrunk, rtol=1e-9)
 
 
 def test_noise_has_no_seasonal_profile():
-    profiles = [seasonal_profile(np.random.default_rng(i).normal(size=48), 12) for i in range(50)]
+    profiles = [
+        seasonal_profile(np.random.default_rng(i).normal(size=(1, 48)), 12) for i in range(50)
+    ]
     assert np.mean([not profile.any() for profile in profiles]) > 0.4
-    assert np.array_equal(seasonal_profile(np.full(30, 7.0), 12), np.zeros(12))
+    assert np.array_equal(seasonal_profile(np.full((1, 30), 7.0), 12), np.zeros((1, 12)))

@@ -9,10 +9,9 @@ from numpy.testing import assert_allclose
 from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import Candidate, Pull
 from eigenecho.forecasting.rows import ViewRows
-from eigenecho.forecasting.signals import fill_gaps
 from eigenecho.forecasting.views import Filter, View
 from eigenecho.spectra import Spectrum
-from filtered_rows import all_rows
+from filtered_rows import all_rows, batch_of
 
 FILTER = Filter(0.0, Spectrum([0.8], [0.3 + 0.6j]))
 VIEW, LEVEL, H, T = View("", FILTER), Baseline("level"), 3, 50
@@ -21,7 +20,7 @@ VIEW, LEVEL, H, T = View("", FILTER), Baseline("level"), 3, 50
 @pytest.fixture
 def rows():
     y = np.random.default_rng(0).normal(size=T).cumsum()
-    return ViewRows.of(VIEW, fill_gaps(y))
+    return ViewRows.of(VIEW, batch_of(y))
 
 
 def near(x, Y, shared, pull):
@@ -37,8 +36,10 @@ def near(x, Y, shared, pull):
 def test_direct_weights(rows, pull, share):
     shared = np.random.default_rng(1).normal(size=(FILTER.size, H))
     candidate = Candidate(VIEW, LEVEL, "direct", 1.0)
-    found = candidate.solve_near(rows.sums([LEVEL], H, 0, T, 1.0), shared, Pull(pull, share))
-    x, y = all_rows(rows.rows)[1 : T - H], rows.values
+    found = candidate.solve_near(
+        rows.sums([LEVEL], H, 0, T, np.ones(1)), shared, Pull(pull, share)
+    )[0]
+    x, y = all_rows(rows.rows)[1 : T - H], rows.values[0]
     Y = np.stack([y[1 + h : T - H + h] - y[1 : T - H] for h in range(1, H + 1)], axis=1)
     expected = share * near(x, Y, shared, pull) + (1 - share) * shared
     assert_allclose(found, expected, rtol=1e-8, atol=1e-9)
@@ -48,9 +49,9 @@ def test_direct_weights(rows, pull, share):
 def test_one_step_weights_are_shrunk_and_iterated(rows, kind):
     one = 0.1 * np.random.default_rng(1).normal(size=FILTER.size)
     shared = FILTER.closed_loop(one, H)
-    sums = rows.sums([LEVEL], H, 0, T, 1.0)
-    found = Candidate(VIEW, LEVEL, kind).solve_near(sums, shared, Pull(30.0))
-    x, y = all_rows(rows.rows)[1 : T - 1], np.diff(rows.values)[1:, None]
+    sums = rows.sums([LEVEL], H, 0, T, np.ones(1))
+    found = Candidate(VIEW, LEVEL, kind).solve_near(sums, shared, Pull(30.0))[0]
+    x, y = all_rows(rows.rows)[1 : T - 1], np.diff(rows.values[0])[1:, None]
     own = near(x, y, one[:, None], 30.0)[:, 0]
     assert_allclose(found, FILTER.closed_loop(own, H), rtol=1e-8, atol=1e-9)
     assert not np.allclose(found, shared)
@@ -60,7 +61,7 @@ def test_one_step_weights_are_shrunk_and_iterated(rows, kind):
 def test_limits_of_shrinkage(rows, kind):
     shared = FILTER.closed_loop(np.full(FILTER.size, 0.1), H)
     candidate = Candidate(VIEW, LEVEL, kind, 1.0 if kind == "direct" else None)
-    sums = rows.sums([LEVEL], H, 0, T, 1.0)
-    assert_allclose(candidate.solve_near(sums, shared, Pull(1e15)), shared, rtol=1e-9)
-    nothing = rows.sums([LEVEL], H, 0, 1, 1.0)
-    assert_allclose(candidate.solve_near(nothing, shared, Pull(30.0)), shared, rtol=1e-12)
+    sums = rows.sums([LEVEL], H, 0, T, np.ones(1))
+    assert_allclose(candidate.solve_near(sums, shared, Pull(1e15))[0], shared, rtol=1e-9)
+    nothing = rows.sums([LEVEL], H, 0, 1, np.ones(1))
+    assert_allclose(candidate.solve_near(nothing, shared, Pull(30.0))[0], shared, rtol=1e-12)

@@ -19,12 +19,12 @@ from filtered_rows import all_rows
 
 def rows_of(filter, y, column):
     """Return the rows of a series and of a side column."""
-    rows, side = filter.run(y)[1], Filter(0.0, Spectrum([0.5], [0.3 + 0.2j]))
-    return replace(rows, runs=[*rows.runs, (side.reservoir, column[:, None])])
+    rows, side = filter.run(y[None])[1], Filter(0.0, Spectrum([0.5], [0.3 + 0.2j]))
+    return replace(rows, runs=[*rows.runs, (side.reservoir, column[None])])
 
 
 @given(
-    st.integers(1, 12), st.integers(0, 20), st.integers(0, 30), st.floats(0.0, 20.0),
+    st.integers(1, 12), st.integers(0, 20), st.integers(1, 30), st.floats(0.0, 20.0),
     st.integers(1, 9), st.integers(0, 2**32 - 1),
 )  # fmt: skip
 def test_products_for_all_steps_equal_a_loop(horizon, first, count, memory, units, seed):
@@ -33,7 +33,7 @@ def test_products_for_all_steps_equal_a_loop(horizon, first, count, memory, unit
     filter = Filter(memory, spectra.golden(units, sr=0.95, seed=seed))
     rows, last = rows_of(filter, y, rng.normal(size=len(y))), first + count
     x = all_rows(rows)
-    found = recurrent_products(filter, rows, y, first, last, horizon)
+    found = recurrent_products(filter, rows, y[None], first, last, horizon)[0]
     wanted = np.zeros((x.shape[1], horizon))
     for t in range(first, last):
         for h in range(horizon):
@@ -46,9 +46,9 @@ def test_products_are_accurate_over_many_steps(radius):
     rng = np.random.default_rng(0)
     y = rng.normal(size=3000).cumsum()
     filter = Filter(0.0, spectra.ring(48, sr=radius))
-    rows = filter.run(y)[1]
+    rows = filter.run(y[None])[1]
     x = all_rows(rows)
-    found = recurrent_products(filter, rows, y, 0, 2400, 600)
+    found = recurrent_products(filter, rows, y[None], 0, 2400, 600)[0]
     windows = np.lib.stride_tricks.sliding_window_view(y, 600)[1:2401]
     wanted = x[:2400].T @ windows
     assert_allclose(found, wanted, rtol=0, atol=1e-12 * np.abs(wanted).max())
@@ -70,7 +70,7 @@ def test_squares_of_a_long_series_equal_those_of_its_rows(memory, first, spectru
     filter = Filter(memory, spectrum)
     rows = rows_of(filter, y, rng.normal(size=len(y)))
     x = all_rows(rows)
-    found = recurrent_squares(filter, rows, first, 3900)
+    found = recurrent_squares(filter, rows, first, 3900)[0]
     wanted = x[first:3900].T @ x[first:3900]
     size = np.sqrt(np.diag(wanted))
     # The quotient 1 / (1 − λ_i λ_j) loses two digits, and NumPy's baseline loops one more.
@@ -82,4 +82,4 @@ def test_squares_of_a_long_series_equal_those_of_its_rows(memory, first, spectru
 )
 def test_squares_are_not_computed_for_slow_modes_or_few_rows(radius, rows):
     filter = Filter(0.0, spectra.ring(4, sr=radius))
-    assert recurrent_squares(filter, filter.run(np.arange(float(rows)))[1], 0, rows) is None
+    assert recurrent_squares(filter, filter.run(np.arange(float(rows))[None])[1], 0, rows) is None

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from eigenecho.forecasting.signals import Signal, fill_gaps, logarithms, moving_series
+from eigenecho.forecasting.signals import fill_gaps, logarithms
+from filtered_rows import batch_of
 
 NUMBERS = st.one_of(st.just(np.nan), st.floats(-5, 5))
 
@@ -25,17 +26,7 @@ def test_filled_gaps_equal_a_loop(values, one, season):
 
 
 def test_series_without_observations_is_empty():
-    assert len(fill_gaps(np.full(5, np.nan))) == 0
-
-
-def test_first_and_last_rows():
-    signal = Signal(np.arange(9.0), np.ones(9, bool), 2, 3.0, np.ones((12, 2)), np.ones((9, 1)))
-    first, last = signal.cut(stop=4), signal.cut(5)
-    assert first.values.tolist() == [0, 1, 2, 3]
-    assert last.values.tolist() == [5, 6, 7, 8]
-    assert (len(first.known), len(last.known)) == (12, 7)  # including all known future rows
-    assert len(first.past) == len(last.past) == len(last.observed) == 4
-    assert first.unit == last.unit == 3.0
+    assert not len(fill_gaps(np.full(5, np.nan)).values)
 
 
 @pytest.mark.parametrize(
@@ -43,27 +34,19 @@ def test_first_and_last_rows():
     [([1, 4, 0], None, np.sqrt(12.5)), ([1, 4, 0], 2, 3.0), ([1], None, 5.0), ([2, 2], None, 5.0)],
 )
 def test_unit_is_the_typical_step(values, rows, unit):
-    signal = Signal(np.array(values, float), np.ones(len(values), bool))
-    assert signal.with_unit(rows, default=5.0).unit == pytest.approx(unit)
+    assert batch_of(values, rows=rows, default=5.0).unit == pytest.approx(unit)
 
 
 @pytest.mark.parametrize("value", [3.0, -1e-9, 0.0])
 def test_constant_series_is_still_and_has_unit_one(value):
-    signal = Signal(np.full(4, value), np.ones(4, bool)).with_unit()
-    assert signal.is_constant
-    assert signal.unit == 1.0
-
-
-def test_constant_series_are_omitted_unless_all_are_constant():
-    still = Signal(np.ones(4), np.ones(4, bool)).with_unit()
-    walk = Signal(np.arange(4.0), np.ones(4, bool)).with_unit()
-    assert moving_series([still, walk, still, walk]) == [1, 3]
-    assert moving_series([still, still]) == [0, 1]
+    batch = batch_of(np.full(4, value))
+    assert batch.is_constant
+    assert batch.unit == 1.0
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-6, 1e6])
 def test_logarithms_of_a_series_starting_with_zeros_follow_its_scale(scale):
     values = scale * np.array([0.0, -1.0, 2.0, 0.0, 3.0])
-    found = logarithms(values)
+    found = logarithms(values[None])[0]
     np.testing.assert_allclose(found - np.log(scale), np.log([2, 2, 2, 2, 3]), rtol=1e-12)
-    assert np.all(logarithms(-values[4:]) == 0)
+    assert np.all(logarithms(-values[None, 4:]) == 0)

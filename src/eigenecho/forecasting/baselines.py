@@ -46,30 +46,30 @@ class Baseline:
         return needs.get(self.kind, 1)
 
     def forecast(self, y: Array, level: Array, rows: Array, horizon: int) -> Array:
-        """Return forecasts (O, H) from the given rows (O,) of a series (T,) with levels (T,)."""
+        """Return forecasts (S, O, H) from the rows (O,) of series (S, T) with levels (S, T)."""
         steps = np.arange(1, horizon + 1)
         if self.kind == "level":
-            return np.repeat(level[rows, None], horizon, axis=1)
+            return np.repeat(level[:, rows, None], horizon, axis=2)
         if self.kind == "mean":
-            means = y[0] + np.cumsum(y - y[0]) / np.arange(1, len(y) + 1)
-            return np.repeat(means[rows, None], horizon, axis=1)
+            first = y[:, :1]
+            means = first + np.cumsum(y - first, axis=1) / np.arange(1, y.shape[1] + 1)
+            return np.repeat(means[:, rows, None], horizon, axis=2)
         if self.kind in ("drift", "damped"):
-            slope = (y[rows] - y[0]) / np.maximum(rows, 1)
+            slope = (y[:, rows] - y[:, :1]) / np.maximum(rows, 1)
             trend = steps if self.kind == "drift" else np.cumsum(DAMPING**steps)
-            return y[rows, None] + slope[:, None] * trend
+            return y[:, rows, None] + slope[:, :, None] * trend
         seasons = -(-steps // self.season)
-        last = y[np.maximum(rows[:, None] + steps - self.season * seasons, 0)]
+        last = y[:, np.maximum(rows[:, None] + steps - self.season * seasons, 0)]
         if self.kind == "season":
             return last
-        return last + self._growth(y, rows)[:, None] * seasons
+        return last + self._growth(y, rows)[:, :, None] * seasons
 
     def _growth(self, y: Array, rows: Array) -> Array:
-        """Return the difference between the means of the last two seasons, or 0 with fewer rows."""
-        m = self.season
-        sums = np.concatenate([[0.0], np.cumsum(y - y[0])])
-        ends = rows + 1
-        last = sums[ends] - sums[np.maximum(ends - m, 0)]
-        before = sums[np.maximum(ends - m, 0)] - sums[np.maximum(ends - 2 * m, 0)]
+        """Return the differences (S, O) of the means of the last two seasons, or 0 if unknown."""
+        m, ends, start = self.season, rows + 1, np.zeros((len(y), 1))
+        sums = np.concatenate([start, np.cumsum(y - y[:, :1], axis=1)], axis=1)
+        last = sums[:, ends] - sums[:, np.maximum(ends - m, 0)]
+        before = sums[:, np.maximum(ends - m, 0)] - sums[:, np.maximum(ends - 2 * m, 0)]
         return np.where(ends >= 2 * m, (last - before) / m, 0.0)
 
 
@@ -89,10 +89,10 @@ def naive(baseline: Baseline, values: Array, horizon: int) -> Array:
     """
     if baseline.kind == "mean":
         return np.full(horizon, np.nanmean(values))
-    y = fill_gaps(values, baseline.season).values
-    if len(y) < baseline.needs and baseline.kind == "season":
+    y = fill_gaps(values, baseline.season).values[None]
+    if y.shape[1] < baseline.needs and baseline.kind == "season":
         baseline = Baseline("level")
-    return baseline.forecast(y, y, np.array([len(y) - 1]), horizon)[0]
+    return baseline.forecast(y, y, np.array([y.shape[1] - 1]), horizon)[0, 0]
 
 
 def naive_error(values: Array, season: int) -> float:

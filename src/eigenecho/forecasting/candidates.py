@@ -9,16 +9,14 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from eigenecho.checks import check_known
 from eigenecho.clients import Mapped
 from eigenecho.errors import UnstableWarning, bad_argument, warn
 from eigenecho.forecasting.baselines import Baseline
-from eigenecho.forecasting.rows import Sums, ViewRows, expected
-from eigenecho.forecasting.signals import Signal, moving_series, reach
+from eigenecho.forecasting.rows import Sums, ViewRows
+from eigenecho.forecasting.signals import Batch, reach
 from eigenecho.forecasting.views import Filter, View
-from eigenecho.readout import Gram, Likelihood, Penalty, likeliest
 from eigenecho.threads import mapped, one_blas_thread
 from eigenecho.types import Array, Positive
 
@@ -45,6 +43,12 @@ class Pull(NamedTuple):
     ridge: Positive
     share: Positive = 1.0
 
+
+SUMS_FLOOR, TINY = 1e-12, np.finfo(float).tiny
+"""Lower bound of unexplained squares, relative to all squares, and a positive number."""
+
+TIED = 1e-6
+"""Difference of log densities below which ridges are equally likely."""
 
 PULLS = tuple(Pull(ridge, share) for share in (1.0, 0.5) for ridge in (3000.0, 300.0, 30.0))
 """Candidate pulls for series with separate weights."""
@@ -107,14 +111,14 @@ class Candidate:
         }
 
     def solve(self, sums: Sums) -> Array:
-        """Return W (N', H), computed from the sums for the baseline of the candidate."""
+        """Return W (S, N', H), computed from the sums for the baseline of the candidate."""
         if self.kind == "direct":
             assert self.ridge is not None
-            return direct(sums, (self.ridge,))[0]
+            return direct(sums, (self.ridge,))[:, 0]
         return recursive(sums, self.view.filter, self.kind == "drifting")
 
     def solve_near(self, sums: Sums, shared: Array, pull: Pull) -> Array:
-        """Return W (N', H) of one series, shrunk towards the shared weights of all series.
+        """Return W (S, N', H) of each series, shrunk towards the shared weights of all series.
 
         W_shared + share (W − W_shared),   W = argmin ‖Y − X W‖² + ridge ‖W − W_shared‖²
         """
@@ -122,41 +126,44 @@ class Candidate:
 
     def _own(self, sums: Sums, shared: Array, pull: float) -> Array:
         if self.kind == "direct":
-            return _solve_near(expected(sums.ahead, sums.ahead_seen), shared, pull)
+            return _solve_near(sums.XtX, sums.expected_XtY, shared, pull)
         filter = self.view.filter
-        one_step = shared[: filter.size, :1]
-        if sums.following_seen[0]:
-            following = expected(sums.following, sums.following_seen)
-            one_step = _solve_near(following, one_step, pull)
-        return _close_loop(filter, one_step[:, 0], *shared.shape)
+        XtY = (sums.next_Xty * sums.next_factor[:, None])[:, :, None]
+        one_step = _solve_near(sums.next_XtX, XtY, shared[: filter.size, :1], pull)
+        one_step = np.where(
+            (sums.next_seen > 0)[:, None], one_step[:, :, 0], shared[: filter.size, 0]
+        )
+        return _close_loop(filter, one_step, *shared.shape)
 
-    def forecast(self, rows: ViewRows, origins: Array, series: int | None = None) -> Array:
-        """Return forecasts (O, H) from the origins.
+    def weights_of(self, series: Sequence[int | None]) -> Array:
+        """Return W (N', H), or (S, N', H) if series have their own weights.
 
-        ``series`` is the index of the series in the fit, or None for another series.
+        ``series`` contains the indices of the series in the fit, or None for other series.
         """
-        weights = self.weights if series is None or not self.own else self.own[series]
-        return rows.forecast(self.baseline, weights, origins)
+        if not self.own:
+            return self.weights
+        return np.stack([self.weights if i is None else self.own[i] for i in series])
 
     def forecast_within_reach(
-        self, rows: ViewRows, origins: Array, series: int | None = None
+        self, rows: ViewRows, origins: Array, series: Sequence[int | None]
     ) -> Array:
-        """Return forecasts (O, H), which are NaN at origins where they leave the reach.
+        """Return forecasts (S, O, H), which are NaN at origins where they leave the reach.
 
         They may leave it if the last forecast that can be checked was nearly exact, as for
         exponential growth without noise.
         """
-        forecasts, values = self.forecast(rows, origins, series), rows.signal.values
-        horizon = forecasts.shape[1]
+        weights, values = self.weights_of(series), rows.batch.values
+        forecasts = rows.forecast(self.baseline, weights, origins)
+        horizon = forecasts.shape[2]
         low, high = reach(values, origins, horizon)
-        far = np.any(~((forecasts >= low) & (forecasts <= high)), axis=1)
-        checked = np.flatnonzero(far & (origins >= horizon))
+        far = np.any(~((forecasts >= low) & (forecasts <= high)), axis=2)
+        checked = np.flatnonzero(far.any(axis=0) & (origins >= horizon))
         if checked.size:
             before = origins[checked] - horizon
-            last = values[before[:, None] + np.arange(horizon + 1)]
-            errors = np.abs(self.forecast(rows, before, series) - last[:, 1:]).max(axis=1)
-            far[checked] = ~(errors <= EXACT * np.ptp(last, axis=1))
-        return np.where(far[:, None], np.nan, forecasts)
+            last = values[:, before[:, None] + np.arange(horizon + 1)]
+            errors = np.abs(rows.forecast(self.baseline, weights, before) - last[:, :, 1:])
+            far[:, checked] &= ~(errors.max(axis=2) <= EXACT * np.ptp(last, axis=2))
+        return np.where(far[:, :, None], np.nan, forecasts)
 
     def with_horizon(self, horizon: int) -> Candidate:
         """Return the candidate with a shorter horizon or, if it is recursive, a longer one."""
@@ -165,7 +172,7 @@ class Candidate:
             if horizon <= weights.shape[1]:
                 return weights[:, :horizon]
             filter = self.view.filter
-            return _close_loop(filter, weights[: filter.size, 0], len(weights), horizon)
+            return _close_loop(filter, weights[None, : filter.size, 0], len(weights), horizon)[0]
 
         return replace(self, weights=change(self.weights), own=tuple(map(change, self.own)))
 
@@ -194,33 +201,36 @@ class Ensemble:
         """Number of weights per step ahead, over all members and series."""
         return sum(len(member.weights) * (1 + len(member.own)) for member in self.members)
 
-    def forecast(self, signal: Signal, origins: Array, series: int | None = None) -> Array:
-        """Return forecasts (O, H), each computed from the rows up to its origin.
+    def forecast(self, batch: Batch, origins: Array, series: Sequence[int | None]) -> Array:
+        """Return forecasts (S, O, H), each computed from the rows up to its origin.
 
-        Members that use logarithms are excluded at origins after a value without a logarithm.
+        ``series`` contains the indices of the series in the fit, or None for other series. Members
+        that use logarithms are excluded at origins after a value without a logarithm.
         """
         forecasts: list[Array] = [np.zeros(0)] * len(self.members)
         for view, numbers in by_view(self.members).items():
-            rows = ViewRows.of(view, signal)
+            rows = ViewRows.of(view, batch)
             for number in numbers:
                 member = self.members[number]
                 forecasts[number] = member.forecast_within_reach(rows, origins, series)
-        mean = trimmed_mean(forecasts)
-        after = ~np.logical_and.accumulate(signal.values + signal.offset > 0)[origins]
-        logarithms = [member.view.logarithm for member in self.members]
-        if signal.has_logarithms and after.any() and any(logarithms):
-            others = [f[after] for f, log in zip(forecasts, logarithms, strict=True) if not log]
-            last = np.repeat(signal.values[origins[after], None], self.horizon, axis=1)
-            mean[after] = trimmed_mean(others) if others else last
+        mean, values = trimmed_mean(forecasts), batch.values
+        last = values[:, origins, None]
+        positive = values + np.nan_to_num(batch.offset)[:, None] > 0
+        after = ~np.logical_and.accumulate(positive, axis=1)[:, origins]
+        after &= batch.has_logarithms[:, None]
+        if after.any() and any(member.view.logarithm for member in self.members):
+            pairs = zip(forecasts, self.members, strict=True)
+            others = [f for f, member in pairs if not member.view.logarithm]
+            mean = np.where(after[:, :, None], trimmed_mean(others) if others else last, mean)
         lost = np.isnan(mean)
-        flat = np.logical_and.accumulate(signal.values == signal.values[0])[origins]
+        flat = np.logical_and.accumulate(values == values[:, :1], axis=1)[:, origins]
         if lost[~flat].any():
             warn(
                 "No model forecasts values within reach of the series, so its last value is the "
                 "forecast. Use a shorter horizon, and check the last rows for outliers.",
                 UnstableWarning,
             )
-        return np.where(lost, signal.values[origins, None], mean)
+        return np.where(lost, last, mean)
 
     def with_horizon(self, horizon: int) -> Ensemble:
         """Return the ensemble with another horizon; a longer one requires recursive members."""
@@ -243,63 +253,81 @@ def trimmed_mean(forecasts: Sequence[Array]) -> Array:
 
 
 def direct(sums: Sums, ridges: Sequence[float] = RIDGES) -> Array:
-    """Return weights (R, N', B·H) of readouts for each ridge, baseline and step ahead."""
-    gram = expected(sums.ahead, sums.ahead_seen)
-    factorised = _without_constant(gram).factorise(Penalty(len(gram.XtX) - 1))
-    weights = np.zeros((len(ridges), *gram.XtY.shape))
+    """Return weights (S, R, N', B·H) of readouts for each ridge, baseline and step ahead."""
+    s2, V = _eigen(sums.XtX[:, 1:, 1:])
+    VtY = V.transpose(0, 2, 1) @ sums.expected_XtY[:, 1:]
+    weights = np.zeros((len(VtY), len(ridges), VtY.shape[1] + 1, VtY.shape[2]))
     for i, ridge in enumerate(ridges):
-        weights[i, 1:] = factorised.weights(ridge)
+        weights[:, i, 1:] = V @ (VtY / (s2 + ridge)[:, :, None])
     return weights
 
 
 def recursive(sums: Sums, filter: Filter, drifts: bool) -> Array:
-    """Return weights (N', H) of a one-step readout that is applied to its own forecasts.
+    """Return weights (S, N', H) of a one-step readout that is applied to its own forecasts.
 
     The ridge is selected by likelihood. With ``drifts``, the readout has an unpenalised constant.
     Past columns are not used, because they are not forecast.
     """
-    seen = float(sums.following_seen[0])
-    one_step = np.zeros(filter.size)
-    if seen:
-        following = expected(sums.following, sums.following_seen)
-        squares = sums.squares * following.rows / seen
-        # The constant of a series that never changed is 0.
-        drifts = drifts and bool(following.XtX[0, 0] > 0)
-        used = following if drifts else _without_constant(following)
-        one_step[0 if drifts else 1 :] = solve_likeliest(used, squares, drifts)
-    return _close_loop(filter, one_step, *sums.ahead.XtY.shape)
+    XtX, Xty = sums.next_XtX, sums.next_Xty * sums.next_factor[:, None]
+    squares, rows = sums.next_squares * sums.next_factor, sums.next_rows
+    one_step = np.zeros(Xty.shape)
+    # The constant of a series that never changed is 0.
+    drifts = drifts and bool((XtX[:, 0, 0] > 0).all())
+    if not drifts:
+        one_step[:, 1:] = solve_likeliest(XtX[:, 1:, 1:], Xty[:, 1:], squares, rows)
+    else:  # project the constant out of the states
+        lean = XtX[:, 0, 1:] / XtX[:, :1, 0]
+        own = XtX[:, 1:, 1:] - lean[:, :, None] * XtX[:, :1, 1:]
+        cross, squares = Xty[:, 1:] - lean * Xty[:, :1], squares - Xty[:, 0] ** 2 / XtX[:, 0, 0]
+        w = solve_likeliest(own, cross, squares, rows - 1, SUMS_FLOOR * sums.next_squares)
+        one_step[:, 1:] = w
+        one_step[:, 0] = (Xty[:, 0] - np.sum(XtX[:, 0, 1:] * w, axis=1)) / XtX[:, 0, 0]
+    return _close_loop(filter, one_step, *sums.XtY.shape[1:])
 
 
-def solve_likeliest(gram: Gram, squares: float, free: bool = False) -> Array:
-    """Return weights (N',) for the ridge with the largest marginal likelihood of the targets.
+def solve_likeliest(
+    XtX: Array, Xty: Array, squares: Array, rows: Array, least: Array | None = None
+) -> Array:
+    """Return weights (S, N) for the ridge with the largest marginal likelihood of the targets.
 
-    ``squares`` is yᵀy. With ``free``, the first column is not penalised.
+    ``XtX`` is (S, N, N), ``Xty`` (S, N) and ``squares`` (S,) is yᵀy. If several ridges are equally
+    likely, the largest is used.
     """
-    factorised = gram.factorise(Penalty(len(gram.XtX), int(free)))
-    likelihood = Likelihood.of_sums(factorised, gram.XtX, gram.XtY, gram.rows, np.array([squares]))
-    return factorised.weights(likeliest(likelihood, RIDGES).ridge)[:, 0]
+    least = SUMS_FLOOR * squares if least is None else least
+    s2, V = _eigen(XtX)
+    a = (V.transpose(0, 2, 1) @ Xty[:, :, None])[:, :, 0]
+    along, ridges = a**2 / np.where(s2 > 0, s2, 1.0), np.array(RIDGES)
+    share = ridges[:, None] / (s2[:, None] + ridges[:, None])
+    unexplained = (share @ along[:, :, None])[:, :, 0] + (squares - along.sum(axis=1))[:, None]
+    unexplained = np.maximum(unexplained, np.maximum(least, TINY)[:, None])
+    spread = np.log1p(s2[:, None] / ridges[:, None]).sum(axis=2)
+    density = -0.5 * (rows[:, None] * np.log(unexplained) + spread)
+    good = density >= density.max(axis=1, keepdims=True) - TIED
+    best = ridges[len(ridges) - 1 - np.argmax(good[:, ::-1], axis=1)]
+    return (V @ (a / (s2 + best[:, None]))[:, :, None])[:, :, 0]
+
+
+def _eigen(XtX: Array) -> tuple[Array, Array]:
+    """Return eigenvalues (S, N), at least as large as their rounding errors, and eigenvectors."""
+    s2, V = np.linalg.eigh(XtX)
+    return np.maximum(s2, np.finfo(float).eps * s2[:, -1:]), V
 
 
 def _close_loop(filter: Filter, one_step: Array, size: int, horizon: int) -> Array:
-    """Return weights (size, H) of a closed loop, which are 0 for past columns."""
-    weights = np.zeros((size, horizon))
-    weights[: filter.size] = filter.closed_loop(one_step, horizon)
+    """Return weights (S, size, H) of closed loops, which are 0 for past columns."""
+    weights = np.zeros((len(one_step), size, horizon))
+    weights[:, : filter.size] = filter.closed_loop(one_step, horizon)
     return weights
 
 
-def _without_constant(gram: Gram) -> Gram:
-    return Gram(gram.XtX[1:, 1:], gram.XtY[1:], gram.rows)
-
-
-def _solve_near(gram: Gram, shared: Array, pull: float) -> Array:
-    """Return weights that are shrunk towards the shared weights.
+def _solve_near(XtX: Array, XtY: Array, shared: Array, pull: float) -> Array:
+    """Return weights (S, N', H) that are shrunk towards the shared weights (N', H).
 
     The shared constant is kept, because its estimate from one series is mostly noise.
     """
-    G = gram.XtX[1:, 1:]
-    residual = gram.XtY[1:] - gram.XtX[1:] @ shared
-    factor = cho_factor(G + pull * np.eye(len(G)))
-    return np.concatenate([shared[:1], shared[1:] + cho_solve(factor, residual)])
+    A = XtX[:, 1:, 1:] + pull * np.eye(len(shared) - 1)
+    change = np.linalg.solve(A, XtY[:, 1:] - XtX[:, 1:] @ shared)
+    return shared + np.pad(change, ((0, 0), (1, 0), (0, 0)))
 
 
 # Training --------------------------------------------------------------------------------------
@@ -329,20 +357,27 @@ THREADS = runner()
 @one_blas_thread()
 def train(
     candidates: Sequence[Candidate],
-    signals: Sequence[Signal],
+    batches: Sequence[Batch],
     stops: Sequence[int],
     horizon: int,
     pull: Pull | None = None,
     run: Run = THREADS,
 ) -> Ensemble:
-    """Train candidates on the rows of each series before its stop, one series at a time.
+    """Train candidates on the rows of each batch before its stop, one batch at a time.
 
     Constant series are excluded, unless all series are constant, and use the shared weights.
     Candidates whose closed loop overflows are dropped, so the ensemble may be empty. Views are
     trained in parallel.
     """
+    series = sum(map(len, batches))
+    pairs = [
+        (batch.only(~batch.is_constant), stop) for batch, stop in zip(batches, stops, strict=True)
+    ]
+    pairs = [(batch, stop) for batch, stop in pairs if len(batch)] or list(
+        zip(batches, stops, strict=True)
+    )
     groups = list(by_view(candidates).values())
-    train_view = partial(_train_view, signals, stops, horizon, pull)
+    train_view = partial(_train_view, pairs, series, horizon, pull)
     trained = run("training", train_view, [[candidates[i] for i in group] for group in groups])
     members = dict(zip(chain(*groups), chain.from_iterable(trained), strict=True))
     ordered = (members[number] for number in range(len(candidates)))
@@ -351,38 +386,43 @@ def train(
 
 @one_blas_thread()
 def _train_view(
-    signals: Sequence[Signal],
-    stops: Sequence[int],
+    pairs: Sequence[tuple[Batch, int]],
+    series: int,
     horizon: int,
     pull: Pull | None,
     candidates: Sequence[Candidate],
 ) -> list[Candidate]:
-    """Train the candidates of one view."""
+    """Train the candidates of one view on batches with their stops."""
     view, baselines = candidates[0].view, list(dict.fromkeys(c.baseline for c in candidates))
 
-    def sums(series: int) -> Sums:
-        rows = ViewRows.of(view, signals[series])
-        return rows.sums(baselines, horizon, 0, stops[series], rows.unit(stops[series]))
+    def parts(batch: Batch, stop: int, in_total: bool) -> list[Sums]:
+        """Return the sums of each series, or of all, for the baseline of each candidate."""
+        rows = ViewRows.of(view, batch)
+        sums = rows.sums(baselines, horizon, 0, stop, rows.unit(stop))
+        sums = sums.total() if in_total else sums
+        return [sums.of_baseline(baselines.index(c.baseline), horizon) for c in candidates]
 
-    def solve(total: Sums, shared: Sequence[Array] | None = None) -> list[Array]:
-        """Return the weights of all candidates, shrunk towards ``shared`` if it is given."""
-        parts = [total.of_baseline(baselines.index(c.baseline), horizon) for c in candidates]
-        if shared is None or pull is None:
-            return [c.solve(part) for c, part in zip(candidates, parts, strict=True)]
-        near = zip(candidates, parts, shared, strict=True)
-        return [c.solve_near(part, weights, pull) for c, part, weights in near]
-
-    numbers, own = moving_series(signals), {}
-    if view.alone:
-        own = {i: solve(sums(i)) for i in numbers}
-        shared = [np.zeros_like(weights) for weights in own[numbers[0]]]
-    else:
-        shared = solve(reduce(Sums.merge, map(sums, numbers)))
-        if pull is not None:
-            own = {i: solve(sums(i), shared) for i in numbers}
+    shared: list[Array] = []
+    if not view.alone:
+        totals = (parts(*pair, in_total=True) for pair in pairs)
+        summed = reduce(lambda a, b: [x + y for x, y in zip(a, b, strict=True)], totals)
+        shared = [c.solve(part)[0] for c, part in zip(candidates, summed, strict=True)]
+    own: list[dict[int, Array]] = [{} for _ in candidates]
+    if view.alone or pull is not None:
+        for batch, stop in pairs:
+            for place, (c, sums) in enumerate(
+                zip(candidates, parts(batch, stop, False), strict=True)
+            ):
+                W = (
+                    c.solve(sums)
+                    if pull is None or view.alone
+                    else c.solve_near(sums, shared[place], pull)
+                )
+                own[place] |= zip(batch.numbers.tolist(), W, strict=True)
     trained = []
-    for place, (candidate, weights) in enumerate(zip(candidates, shared, strict=True)):
-        by_series = [own[i][place] if i in own else weights for i in range(len(signals))]
+    for place, candidate in enumerate(candidates):
+        weights = shared[place] if shared else np.zeros_like(next(iter(own[place].values())))
+        by_series = [own[place].get(i, weights) for i in range(series)]
         finite = tuple(w if np.isfinite(w).all() else weights for w in by_series)
-        trained.append(replace(candidate, weights=weights, own=finite if own else ()))
+        trained.append(replace(candidate, weights=weights, own=finite if own[place] else ()))
     return trained

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from eigenecho.forecasting.candidates import solve_likeliest
 from eigenecho.forecasting.seasons import calendar_columns
-from eigenecho.forecasting.signals import RemovedEffects, Signal, moving_series
+from eigenecho.forecasting.signals import Batch, RemovedEffects
 from eigenecho.forecasting.views import LONG, Filter, candidate_spectra
-from eigenecho.readout import Gram
 from eigenecho.types import Array
 
 ROUNDS = 2
@@ -62,152 +61,183 @@ class Effects:
         """Sets of removed effects, in the order of the weights."""
         return [weights.removed for weights in self.weights]
 
-    def apply(self, signal: Signal, rows: int, horizon: int) -> Signal:
-        """Return a signal with its shifts, which extend to one horizon after its end.
+    def apply(self, batch: Batch, rows: int, horizon: int) -> Batch:
+        """Return a batch with its shifts, which extend to one horizon after its end.
 
-        The effect of the calendar is estimated from the first ``rows`` rows. A constant series has
+        The effect of the calendar is estimated from the first ``rows`` rows. Constant series have
         no effects.
         """
-        shifts = {removed: np.zeros(len(signal) + horizon) for removed in self.removed}
-        for removed, one_step, columns in () if signal.is_constant else self.weights:
-            shift = shifts[removed]
+        end = batch.rows + horizon
+        shifts = {}
+        for removed, one_step, columns in self.weights:
+            shift = np.zeros((len(batch), end))
             if removed.known:
-                known = signal.known[: len(shift)] @ columns
-                shift[: len(known)] += known  # later rows are not needed
+                known = batch.known[:, :end] @ columns
+                shift[:, : known.shape[1]] += known  # later rows are not needed
             if removed.calendar:
-                waves = calendar_columns(self.periods, len(shift))
-                responses = _responses(self.filter, one_step, waves[:rows])
-                z = _values(signal, removed.logarithm)[:rows] - shift[:rows]
-                shift += waves @ _profile(self.filter, one_step, responses, z, signal.observed)
-            shift *= signal.scale(removed.logarithm)
-        return replace(signal, shifts=shifts)
+                z = _values(batch, removed.logarithm)[:, :rows] - shift[:, :rows]
+                profiles = self._profiles(removed, one_step, z, batch.observed[:, :rows])
+                shift += profiles @ calendar_columns(self.periods, end).T
+            scale = np.where(batch.is_constant, 0.0, batch.scale(removed.logarithm))
+            shifts[removed] = shift * scale[:, None]
+        return replace(batch, shifts=shifts)
+
+    @cached_property
+    def _calendars(self) -> dict[tuple[RemovedEffects, int], Array]:
+        """One-step errors of the calendar columns by number of rows."""
+        return {}
+
+    def _profiles(
+        self, removed: RemovedEffects, one_step: Array, z: Array, observed: Array
+    ) -> Array:
+        key = removed, z.shape[1]
+        if key not in self._calendars:
+            self._calendars[key] = _responses(self.filter, one_step, self.periods, z.shape[1])
+        return _profiles(self.filter, one_step, self._calendars[key], z, observed)
 
 
 def learn_effects(
-    signals: Sequence[Signal],
+    batches: Sequence[Batch],
     stops: Sequence[int],
     periods: Sequence[float],
     logarithms: Sequence[bool],
 ) -> Effects:
-    """Estimate the effects of columns and the calendar from rows of each series before its stop.
+    """Estimate the effects of columns and the calendar from rows of each batch before its stop.
 
     Constant series are excluded, unless all series are constant.
     """
-    moving = moving_series(signals)
-    signals, stops = [signals[i] for i in moving], [stops[i] for i in moving]
-    rows = int(np.median(stops))
+    parts = [(b.only(~b.is_constant), n) for b, n in zip(batches, stops, strict=True)]
+    parts = [p for p in parts if len(p[0])] or list(zip(batches, stops, strict=True))
+    rows = int(np.median(np.repeat([n for _, n in parts], [len(b) for b, _ in parts])))
     filter = Filter(0.0, candidate_spectra(min(rows, LONG - 1), ())["short"])
-    has_known = signals[0].known.shape[1] > 0
-    parts = [(True, False)] * has_known + [(False, True)] * bool(periods)
-    if len(parts) == 2:
-        parts.append((True, True))
+    has_known = parts[0][0].known.shape[2] > 0
+    kinds = [(True, False)] * has_known + [(False, True)] * bool(periods)
+    if len(kinds) == 2:
+        kinds.append((True, True))
     weights = []
     for logarithm in logarithms:
-        series = [
-            _Series(_values(signal, logarithm)[:stop], signal.known[:stop], signal.observed[:stop])
-            for signal, stop in zip(signals, stops, strict=True)
-        ]
-        for known, calendar in parts:
+        series = (
+            [
+                _Series(_values(b, logarithm)[:, :n], b.known[:, :n], b.observed[:, :n])
+                for b, n in parts
+            ]
+            if kinds
+            else []
+        )
+        for known, calendar in kinds:
             learned = _learn(series, filter, periods if calendar else (), known)
             weights.append(EffectWeights(RemovedEffects(logarithm, known, calendar), *learned))
     return Effects(filter, tuple(periods), tuple(weights))
 
 
 class _Series(NamedTuple):
-    """Values (T,) in the unit of the series, features (T, F), and a mask of observed values."""
+    """Values (S, T) in units of the series, features (S, T, F), and a mask of observed values."""
 
     z: Array
     known: Array
     observed: Array
 
 
-def _values(signal: Signal, logarithm: bool) -> Array:
-    """Return values or logarithms in the unit of the series."""
-    values = signal.logarithms if logarithm else signal.values
-    return values / signal.scale(logarithm)
+def _values(batch: Batch, logarithm: bool) -> Array:
+    """Return values or logarithms (S, T) in the units of the series."""
+    values = batch.logarithms if logarithm else batch.values
+    return values / batch.scale(logarithm)[:, None]
 
 
 def _learn(
     series: Sequence[_Series], filter: Filter, periods: Sequence[float], known: bool
 ) -> tuple[Array, Array]:
     """Return the one-step weights and the weights of the columns, estimated alternately."""
-    waves = calendar_columns(periods, max(len(s.z) for s in series))
     columns = np.zeros(0)
-    by_columns = by_calendar = [np.zeros(len(s.z)) for s in series]
+    by_columns = by_calendar = [np.zeros(s.z.shape) for s in series]
     for _ in range(ROUNDS):
         rest = [s.z - a - b for s, a, b in zip(series, by_columns, by_calendar, strict=True)]
-        one_step = _one_step_weights(filter, rest, series)
+        targets = zip(rest, series, strict=True)
+        one_step = _pooled(_one_step_sums(filter, z, s.observed) for z, s in targets)
         if known:
             rest = [s.z - b for s, b in zip(series, by_calendar, strict=True)]
-            parts = (
-                _regression(filter, one_step, _responses(filter, one_step, s.known), z, s.observed)
-                for s, z in zip(series, rest, strict=True)
+            columns = _pooled(
+                _sums(
+                    _columns_errors(filter, one_step, s.known),
+                    *_targets(filter, one_step, z, s.observed),
+                )
+                for z, s in zip(rest, series, strict=True)
             )
-            columns = _regress(parts, series[0].known.shape[1])
             by_columns = [s.known @ columns for s in series]
         if periods:
-            responses = _responses(filter, one_step, waves)
-            by_calendar = [
-                waves[: len(s.z)] @ _profile(filter, one_step, responses, s.z - a, s.observed)
-                for s, a in zip(series, by_columns, strict=True)
-            ]
+            by_calendar = []
+            for s, a in zip(series, by_columns, strict=True):
+                responses = _responses(filter, one_step, periods, s.z.shape[1])
+                profiles = _profiles(filter, one_step, responses, s.z - a, s.observed)
+                by_calendar.append(profiles @ calendar_columns(periods, s.z.shape[1]).T)
     return one_step, columns
 
 
-def _one_step_weights(filter: Filter, rest: Sequence[Array], series: Sequence[_Series]) -> Array:
-    """Return the one-step weights (N,) for series from which the effects were removed."""
-
-    def parts() -> Iterable[_Regression]:
-        for z, s in zip(rest, series, strict=True):
-            level, rows = filter.run(z)
-            targets = z[1:] - level[:-1]
-            blocks = ((start, x[:, 1:]) for start, x in rows.blocks(0, len(targets)))
-            yield blocks, targets, s.observed[1:]
-
-    return _regress(parts(), filter.size - 1)
+_Sums = tuple[Array, Array, Array, Array]
+"""XᵀX (S, F, F) or (1, F, F), Xᵀy (S, F), yᵀy (S,), and the number of observed targets (S,)."""
 
 
-def _profile(filter: Filter, one_step: Array, responses: Array, z: Array, observed: Array) -> Array:
-    """Return the weights of the calendar columns, given their one-step errors ``responses``."""
-    part = _regression(filter, one_step, responses, z, observed)
-    return _regress([part], responses.shape[1])
+def _sums(X: Array, y: Array, observed: Array) -> _Sums:
+    """Return the sums over rows X (S, n, F) or (1, n, F) with observed targets y (S, n)."""
+    y, Xt = np.where(observed, y, 0.0), X.transpose(0, 2, 1)
+    XtX = Xt @ X if observed.all() else (Xt * observed[:, None]) @ X
+    Xty = (Xt @ y[:, :, None])[:, :, 0]
+    return XtX, Xty, np.sum(y**2, axis=1), np.count_nonzero(observed, axis=1)
 
 
-_Regression = tuple[Iterable[tuple[int, Array]], Array, Array]
-"""Blocks of rows with their first row number, targets (n,), and a mask of observed targets."""
+def _pooled(parts: Iterable[_Sums]) -> Array:
+    """Return the weights (F,) of a regression over all series, with the likeliest ridge."""
+    total: Any = 0.0, 0.0, 0.0, 0.0
+    for XtX, Xty, squares, rows in parts:
+        XtX = XtX * (len(Xty) / len(XtX))  # one matrix stands for all series
+        new = (x.sum(axis=0, keepdims=True) for x in (XtX, Xty, squares, rows))
+        total = tuple(a + b for a, b in zip(total, new, strict=True))
+    return solve_likeliest(*total)[0]
 
 
-def _regression(
+def _one_step_sums(filter: Filter, z: Array, observed: Array) -> _Sums:
+    """Return the sums over the states of series (S, T) with the following values as targets."""
+    level, rows = filter.run(z)
+    targets = z[:, 1:] - level[:, :-1]
+    nothing = np.zeros((len(z), 0, filter.size - 1))
+    parts: Any = _sums(nothing, targets[:, :0], observed[:, :0])
+    for start, x in rows.blocks(0, targets.shape[1]):
+        block = slice(start, start + x.shape[1])
+        new = _sums(x[:, :, 1:], targets[:, block], observed[:, 1:][:, block])
+        parts = tuple(a + b for a, b in zip(parts, new, strict=True))
+    return parts
+
+
+def _profiles(
     filter: Filter, one_step: Array, responses: Array, z: Array, observed: Array
-) -> _Regression:
-    """Return the regression of the one-step errors of a series on the errors of columns."""
-    errors = _errors(filter, one_step, z)
-    return [(0, responses[: len(errors)])], errors, observed[1 : len(z)]
+) -> Array:
+    """Return the weights (S, F) of the calendar columns, given their one-step errors (n, F)."""
+    return solve_likeliest(*_sums(responses[None], *_targets(filter, one_step, z, observed)))
 
 
-def _regress(parts: Iterable[_Regression], size: int) -> Array:
-    """Return the weights of a regression on ``size`` columns with the likeliest ridge."""
-    grams, squares = [], 0.0
-    for blocks, targets, observed in parts:
-        gram = Gram.empty(size, 1)
-        for start, x in blocks:
-            rows = np.flatnonzero(observed[start : start + len(x)])
-            gram = gram.absorb(x[rows], targets[start + rows, None])
-        grams.append(gram)
-        squares += float(np.sum(targets[observed] ** 2))
-    return solve_likeliest(reduce(Gram.merge, grams), squares)
+def _targets(filter: Filter, one_step: Array, z: Array, observed: Array) -> tuple[Array, Array]:
+    """Return the one-step errors of series (S, T) as targets, and a mask of observed targets."""
+    return _errors(filter, one_step, z), observed[:, 1:]
 
 
-def _responses(filter: Filter, one_step: Array, columns: Array) -> Array:
-    """Return the one-step errors (T − 1, F) of columns (T, F) that are forecast like a series."""
-    errors = [_errors(filter, one_step, column) for column in columns.T]
-    return np.stack(errors, axis=1) if errors else np.zeros((len(columns) - 1, 0))
+def _responses(filter: Filter, one_step: Array, periods: Sequence[float], rows: int) -> Array:
+    """Return the one-step errors (rows − 1, F) of calendar columns, forecast like a series."""
+    return _errors(filter, one_step, calendar_columns(periods, rows).T).T
+
+
+def _columns_errors(filter: Filter, one_step: Array, known: Array) -> Array:
+    """Return the one-step errors (S, T − 1, F) of columns (S, T, F), or once if all are equal."""
+    if (known == known[:1]).all():
+        known = known[:1]
+    series = known.transpose(0, 2, 1).reshape(-1, known.shape[1])
+    errors = _errors(filter, one_step, series)
+    return errors.reshape(len(known), known.shape[2], -1).transpose(0, 2, 1)
 
 
 def _errors(filter: Filter, one_step: Array, z: Array) -> Array:
-    """Return the one-step errors z(t+1) − ℓ(t) − r(t) w, (T − 1,)."""
+    """Return the one-step errors z(t+1) − ℓ(t) − r(t) w of series (S, T), (S, T − 1)."""
     level, rows = filter.run(z)
-    errors = z[1:] - level[:-1]
-    for start, x in rows.blocks(0, len(errors)):
-        errors[start : start + len(x)] -= x[:, 1:] @ one_step
+    errors = z[:, 1:] - level[:, :-1]
+    for start, x in rows.blocks(0, errors.shape[1]):
+        errors[:, start : start + x.shape[1]] -= x[:, :, 1:] @ one_step
     return errors

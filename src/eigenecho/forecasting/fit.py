@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -25,9 +26,11 @@ from eigenecho.forecasting.signals import (
     FADES,
     LARGEST_PERIOD,
     REACH_OF_BOUNDS,
+    Batch,
     Measures,
-    Signal,
     fill_gaps,
+    grouped,
+    mean_step,
     reach,
 )
 from eigenecho.forecasting.validation import fewest, plan
@@ -66,10 +69,10 @@ def fit(panel: Panel, config: ForecastConfig, run: Run = THREADS) -> FittedForec
     config = replace(config, periods=find_periods(panel, config.periods))
     measures = Measures.of(panel, config.season, config.multivariate)
     config = replace(config, multivariate=measures.multivariate)
-    signals = measures.signals(panel)
-    candidates, pull, bands, tried, share = select_candidates(signals, config, run)
+    batches = measures.batches(panel, measures.filled)
+    candidates, pull, bands, tried, share = select_candidates(batches, config, run)
     candidates = candidates or [_last_value()]
-    learned, ensemble = _train(candidates, signals, config, pull, run)
+    learned, ensemble = _train(candidates, batches, config, pull, run)
     bands = bands or Bands.unknown(len(panel), config.horizon)
     fitted = FittedForecaster(panel, config, learned, ensemble, pull, bands, tried, share)
     return replace(fitted, bands=fitted.completed_bands())
@@ -77,20 +80,20 @@ def fit(panel: Panel, config: ForecastConfig, run: Run = THREADS) -> FittedForec
 
 def _train(
     candidates: Sequence[Candidate],
-    signals: Sequence[Signal],
+    batches: Sequence[Batch],
     config: ForecastConfig,
     pull: Pull | None,
     run: Run,
 ) -> tuple[Effects, Ensemble]:
     """Estimate effects and train candidates, on all rows if ``config.refit`` is True."""
-    stops = [len(signal) for signal in signals]
+    stops = [batch.rows for batch in batches]
     if not config.refit:
-        plans = [plan(len(signal), config.horizon, config.validation) for signal in signals]
-        stops = [len(s) if p is None else p.kept for s, p in zip(signals, plans, strict=True)]
+        plans = [plan(rows, config.horizon, config.validation) for rows in stops]
+        stops = [rows if p is None else p.kept for rows, p in zip(stops, plans, strict=True)]
     # The candidates determine whether logarithms are used, even if some series have none.
     logarithms = sorted({candidate.view.logarithm for candidate in candidates})
-    learned = learn_effects(signals, stops, config.periods, logarithms)
-    shifted = [learned.apply(s, stop, 0) for s, stop in zip(signals, stops, strict=True)]
+    learned = learn_effects(batches, stops, config.periods, logarithms)
+    shifted = [learned.apply(b, stop, 0) for b, stop in zip(batches, stops, strict=True)]
     ensemble = train(candidates, shifted, stops, config.horizon, pull, run)
     if not ensemble.members:
         ensemble = train([_last_value()], shifted, stops, config.horizon, pull)
@@ -194,7 +197,8 @@ class FittedForecaster:
 
     def as_prior(self, horizon: int) -> Prior:
         """Return a prior fitted to these series, for forecasts of other series."""
-        return fit_prior(self.measures.signals(self.panel), horizon, self.config.season)
+        batches = self.measures.batches(self.panel, self.measures.filled)
+        return fit_prior(batches, horizon, self.config.season)
 
     @property
     def is_recursive(self) -> bool:
@@ -233,14 +237,17 @@ class FittedForecaster:
         The unit is 0 for a long constant series. For a short constant series, it is computed as if
         the series had one step of typical size.
         """
-        signal = fill_gaps(history.values, self.measures.season)
-        signal = self.measures.in_unit(signal, history.name, len(history))
-        if not signal.is_constant:
-            return signal.unit
-        if not self._is_short(history):
-            return 0.0
-        level = abs(float(signal.values[0])) or self.measures.median_unit / self._relative_step
-        return self._relative_step * (level or 1.0) / np.sqrt(len(signal))
+        number = self.measures.numbers.get(history.name)
+        default = self.measures.median_unit if number is None else self.measures.units[number]
+        if number is not None and history is self.panel.histories[number]:
+            filled = self.measures.filled[number]
+        else:
+            filled = fill_gaps(history.values, self.measures.season)
+        unit = float(mean_step(filled.values)) or float(default)
+        if unit or not self._is_short(history):
+            return unit
+        level = abs(float(filled.values[0])) or self.measures.median_unit / self._relative_step
+        return self._relative_step * (level or 1.0) / np.sqrt(len(filled.values))
 
     def completed_bands(self) -> Bands:
         """Return the bands, completed with estimates for series that were not validated."""
@@ -286,52 +293,68 @@ class FittedForecaster:
         if self.measures.multivariate and names != list(self.measures.numbers):
             expected = "the series passed to fit, in the same order, because multivariate=True"
             raise bad_argument("context", Words(f"{len(panel)} series"), expected)
-        unscaled = self.measures.unscaled(panel, ahead)
+        is_fitted = panel is self.panel
+        filled = self.measures.filled if is_fitted else self.measures.fill(panel)
+        for history, series, rows in zip(panel.histories, filled, origins, strict=True):
+            if np.any(rows < series.start):
+                where = f"where observations start{in_series(history.name)}"
+                expected = f"row numbers ≥ {series.start}, {where}"
+                raise bad_argument("origins", int(rows.min()), expected)
+        # Series of equal length, with the same origins and checkpoints, are forecast together.
+        numbers = [self.measures.numbers.get(name) for name in names]
+        anchors = [ANCHOR if n is None else len(self.measures.filled[n].values) for n in numbers]
+        starts = [o - series.start for o, series in zip(origins, filled, strict=True)]
+        lengths = [len(series.values) for series in filled]
+        keys = [(n, a, tuple(r.tolist())) for n, a, r in zip(lengths, anchors, starts, strict=True)]
 
-        def forecast(series: int) -> Array:
-            return self._forecast_series(panel, unscaled, series, origins[series], ensemble)
+        def forecast(series: list[int]) -> list[Array]:
+            i = series[0]
+            used = checkpoints(starts[i] + 1, anchors[i])
+            values = np.empty((len(series), len(used), horizon))
+            for checkpoint in np.unique(used).tolist():
+                here, fitted = used == checkpoint, [numbers[j] for j in series]
+                batch = self.measures.batch(panel, filled, series, checkpoint, ahead)
+                values[:, here] = self._forecast_batch(
+                    batch, starts[i][here], checkpoint, fitted, ensemble
+                )
+            return list(values)
 
-        return list(mapped(forecast, range(len(panel))))
+        groups = grouped(keys, lengths)
+        results = dict(zip(chain(*groups), chain(*mapped(forecast, groups)), strict=True))
+        for i, history in enumerate(panel.histories):
+            if not np.isfinite(results[i]).all():
+                first = int(np.argwhere(~np.isfinite(results[i]))[:, 1].min())
+                raise out_of_range(history.name, first)
+        pairs = zip(panel.histories, origins, strict=True)
+        return [clip_at_zero(results[i], h.values, own) for i, (h, own) in enumerate(pairs)]
 
-    def _forecast_series(
+    def _forecast_batch(
         self,
-        panel: Panel,
-        unscaled: Sequence[Signal],
-        series: int,
+        batch: Batch,
         origins: Array,
+        checkpoint: int,
+        numbers: Sequence[int | None],
         ensemble: Ensemble,
     ) -> Array:
-        """Return forecasts (O, H) of one series from the given origins."""
-        history, start, horizon = panel.histories[series], unscaled[series].start, ensemble.horizon
-        if np.any(origins < start):
-            expected = f"row numbers ≥ {start}, where observations start{in_series(history.name)}"
-            raise bad_argument("origins", int(origins.min()), expected)
-        rows, config = origins - start, self.config
-        values = np.zeros((len(rows), horizon))
-        number, anchor = self.measures.numbers.get(history.name), ANCHOR
-        if number is not None:
-            anchor = len(self.panel.histories[number]) - self.panel.histories[number].start
-        for checkpoint in np.unique(used := checkpoints(rows + 1, anchor)).tolist():
-            here = used == checkpoint
-            signal = self.measures.scaled(panel, unscaled, series, start + checkpoint)
-            # Later rows are removed, so that they cannot even affect the order of a summation.
-            signal = signal.cut(stop=int(rows[here].max()) + 1)
-            signal = self.effects.apply(signal, checkpoint, horizon)
-            if self.prior_share < 1:
-                forecasts = ensemble.forecast(signal, rows[here], number)
-                values[here] += (1 - self.prior_share) * forecasts
-            if self.prior_share > 0:
-                settings = checkpoint, horizon, config.season, config.horizon
-                mixture = Mixture.of(config.prior, signal, *settings)
-                bounds = reach(signal.values, rows[here], horizon)
-                values[here] += self.prior_share * np.clip(mixture.forecast(rows[here]), *bounds)
-            if signal.is_constant:  # logarithms and their inverse would round the constant
-                flat = np.logical_and.accumulate(signal.values == signal.values[0])
-                values[here] = np.where(flat[rows[here], None], signal.values[0], values[here])
-        if not np.isfinite(values).all():
-            first = int(np.argwhere(~np.isfinite(values))[:, 1].min())
-            raise out_of_range(history.name, first)
-        return clip_at_zero(values, history.values, origins)
+        """Return forecasts (S, O, H) of series whose units are computed up to a checkpoint.
+
+        ``numbers`` contains the indices of the series in the fit, or None for other series.
+        """
+        config, horizon = self.config, ensemble.horizon
+        # Later rows are removed, so that they cannot even affect the order of a summation.
+        batch = self.effects.apply(batch.cut(stop=int(origins.max()) + 1), checkpoint, horizon)
+        values = np.zeros((len(batch), len(origins), horizon))
+        if self.prior_share < 1:
+            values += (1 - self.prior_share) * ensemble.forecast(batch, origins, numbers)
+        if self.prior_share > 0:
+            settings = checkpoint, horizon, config.season, config.horizon
+            mixture = Mixture.of(config.prior, batch, *settings)
+            bounds = reach(batch.values, origins, horizon)
+            values += self.prior_share * np.clip(mixture.forecast(origins), *bounds)
+        # Logarithms and their inverse would round a constant.
+        flat = np.logical_and.accumulate(batch.values == batch.values[:, :1], axis=1)[:, origins]
+        flat &= batch.is_constant[:, None]
+        return np.where(flat[:, :, None], batch.values[:, :1, None], values)
 
     def quantiles(
         self, panel: Panel, series: int, forecast: Array, levels: Sequence[float]
@@ -367,8 +390,8 @@ class FittedForecaster:
     def update(self, panel: Panel, run: Run = THREADS) -> FittedForecaster:
         """Return a forecaster with the same candidates, trained on another panel."""
         updated = replace(self, panel=panel)
-        signals = updated.measures.signals(panel)
-        learned, ensemble = _train(self.ensemble.members, signals, self.config, self.pull, run)
+        batches = updated.measures.batches(panel, updated.measures.filled)
+        learned, ensemble = _train(self.ensemble.members, batches, self.config, self.pull, run)
         return replace(updated, effects=learned, ensemble=ensemble)
 
     def warn_if_untrained(self, which: str = "") -> None:

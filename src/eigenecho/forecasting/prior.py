@@ -21,16 +21,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from scipy.signal import lfilter
 
 from eigenecho.checks import check_floats
 from eigenecho.forecasting.baselines import Baseline
-from eigenecho.forecasting.signals import RemovedEffects, Signal, mean_step
+from eigenecho.forecasting.signals import Batch, RemovedEffects, mean_step
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 
@@ -116,199 +117,261 @@ def default_prior() -> Prior:
 
 
 def weighted_steps(z: Array) -> Array:
-    """Return the modes x of a series (T,): weighted means of its steps up to each row, (T, N)."""
-    steps, ones = np.diff(z), np.ones(len(z) - 1)
-    rows = np.zeros((len(z), SIZE))
+    """Return the modes x of series (S, T): weighted means of their steps so far, (S, T, N)."""
+    rows = np.zeros((*z.shape, SIZE))
+    steps, sums = np.diff(z), _sums_of_weights(z.shape[1] - 1)
     for i, tau in enumerate(TIME_CONSTANTS):
-        fade = [1.0, -np.exp(-1 / tau) if tau else 0.0]
-        rows[1:, i] = lfilter([1.0], fade, steps) / lfilter([1.0], fade, ones)
+        rows[:, 1:, i] = lfilter([1.0], _fade(tau), steps) / sums[i] if steps.size else 0.0
     return rows
 
 
-# Forecasts of a series --------------------------------------------------------------------------
+@lru_cache(32)
+def _sums_of_weights(rows: int) -> Array:
+    return np.array([lfilter([1.0], _fade(tau), np.ones(rows)) for tau in TIME_CONSTANTS])
+
+
+def _fade(tau: float) -> list[float]:
+    return [1.0, -np.exp(-1 / tau) if tau else 0.0]
+
+
+# Forecasts of a batch ---------------------------------------------------------------------------
 
 
 class _View(NamedTuple):
-    """Values or logarithms of a series, without its seasonal profile and known effects.
+    """Values or logarithms of a batch, without seasonal profiles and known effects.
 
     Attributes
     ----------
-    signal : Signal
+    batch : Batch
     removed : RemovedEffects
-    profile : array (m,)
-        Seasonal profile; a single 0 if none is removed.
-    z : array (T,)
-    x : array (T, N)
+    profile : array (S, m)
+        Seasonal profiles; a single 0 if none are removed.
+    z : array (S, T)
+    x : array (S, T, N)
     """
 
-    signal: Signal
+    batch: Batch
     removed: RemovedEffects
     profile: Array
     z: Array
     x: Array
 
     @classmethod
-    def of(cls, signal: Signal, removed: RemovedEffects, rows: int, season: int) -> _View:
-        """Return a view, whose seasonal profile is estimated from the first ``rows`` rows."""
-        z = signal.without(removed)
-        profile = seasonal_profile(z[:rows], season)
-        z = z - profile[np.arange(len(z)) % season]
-        return cls(signal, removed, profile, z, weighted_steps(z))
+    def of(cls, batch: Batch, removed: RemovedEffects, rows: int, season: int) -> _View:
+        """Return a view, whose seasonal profiles are estimated from the first ``rows`` rows."""
+        z = batch.without(removed)
+        profile = seasonal_profile(z[:, :rows], season)
+        z = z - profile[:, np.arange(batch.rows) % season]
+        return cls(batch, removed, profile, z, weighted_steps(z))
 
     def forecast(self, W: Array, origins: Array, steps: Array) -> Array:
-        """Return forecasts (…, O, S) for the given steps ahead, using weights (…, N, S)."""
-        rows = origins[:, None] + steps
-        ahead = self.z[origins, None] + self.x[origins] @ W + self.profile[rows % len(self.profile)]
-        if self.removed in self.signal.shifts:
-            shift = self.signal.shifts[self.removed]
-            ahead = ahead + shift[np.minimum(rows, len(shift) - 1)]
+        """Return forecasts (…, S, O, K) of K steps, with weights (…, N, K) or (…, S, N, K)."""
+        rows, ahead = origins[:, None] + steps, self.x[:, origins] @ W
+        base = self.z[:, origins, None] + self.profile[:, rows % self.profile.shape[1]]
+        if self.removed in self.batch.shifts:
+            shift = self.batch.shifts[self.removed]
+            base = base + shift[:, np.minimum(rows, shift.shape[1] - 1)]
+        ahead += base
+        if not self.removed.logarithm:
+            return ahead
         with np.errstate(over="ignore", invalid="ignore"):
-            return self.signal.from_logarithms(ahead) if self.removed.logarithm else ahead
+            return self.batch.from_logarithms(ahead)
 
     def corrected(self, W: Array, rows: int) -> Array:
-        """Return the weights W (N, H), adapted to the first ``rows`` rows of the series."""
-        t = np.arange(max(1, rows - 2 * LOOKBACK), rows - 1)
-        unit = mean_step(self.z[:rows])
-        if not len(t) or not unit:
+        """Return the weights W (S, N, H), adapted to the first ``rows`` rows of each series."""
+        first, steps = max(1, rows - 2 * LOOKBACK), np.arange(1, W.shape[2] + 1)
+        unit = mean_step(self.z[:, :rows])[:, None, None]
+        if first >= rows - 1:
             return W
-        steps = np.arange(1, W.shape[1] + 1)
-        x = self.x[t] / unit
-        targets = (_ahead(self.signal, self.z, rows, t, steps) - self.z[t, None]) / unit
-        there = ~np.isnan(targets)
-        residuals = np.where(there, targets - x @ W, 0.0)
-        squares = np.einsum("ti,tj,th->hij", x, x, there.astype(float), optimize=True)
-        squares += PULL * np.sqrt(steps)[:, None, None] * np.eye(SIZE)
-        return W + np.linalg.solve(squares, (x.T @ residuals).T[:, :, None])[:, :, 0].T
+        z, scale = self.z[:, first:rows] - self.z[:, first, None], np.where(unit > 0, unit, 1.0)
+        x = self.x[:, first : rows - 1] / scale
+        truth = np.zeros((len(z), z.shape[1] + len(steps)))
+        there = np.zeros(truth.shape, bool)
+        there[:, : z.shape[1]] = self.batch.observed[:, first:rows]
+        truth[:, : z.shape[1]] = np.where(there[:, : z.shape[1]], z / scale[:, 0], 0.0)
+        ahead, is_there = (
+            np.ascontiguousarray(sliding_window_view(part[:, 1:-1], len(steps), axis=1))
+            for part in (truth, there)
+        )
+        squares, cross = _sums_of_rows(x, z[:, :-1, None] / scale, is_there)
+        penalty = PULL * np.sqrt(steps)[:, None, None] * np.eye(SIZE)
+        products = (x.transpose(0, 2, 1) @ ahead).transpose(0, 2, 1) - cross
+        residuals = products[..., None] - squares @ W.transpose(0, 2, 1)[..., None]
+        change = np.linalg.solve(squares + penalty, residuals)[..., 0].transpose(0, 2, 1)
+        return np.where(unit > 0, W + change, W)
 
 
 class Mixture(NamedTuple):
-    """Forecasts of one series by readouts and simple methods, weighted by their past errors.
+    """Forecasts of a batch by readouts and simple methods, weighted by their past errors.
 
     Attributes
     ----------
-    signal : Signal
-    readouts : list of (view, W (N, H), weight)
-    baselines : list of (Baseline, weight)
+    batch : Batch
+    readouts : list of (view, W (S, N, H), weights (S,))
+    baselines : list of (Baseline, weights (S,))
     horizon : int
     """
 
-    signal: Signal
-    readouts: list[tuple[_View, Array, float]]
-    baselines: list[tuple[Baseline, float]]
+    batch: Batch
+    readouts: list[tuple[_View, Array, Array]]
+    baselines: list[tuple[Baseline, Array]]
     horizon: int
 
     @classmethod
     def of(
-        cls, prior: Prior, signal: Signal, rows: int, horizon: int, season: int, scored: int
+        cls, prior: Prior, batch: Batch, rows: int, horizon: int, season: int, scored: int
     ) -> Mixture:
-        """Compute weights and adapt readouts, using the first ``rows`` rows of a signal.
+        """Compute weights and adapt readouts, using the first ``rows`` rows of a batch.
 
         The weights depend on errors up to ``scored`` steps ahead, whatever the horizon is.
         """
         removed = [RemovedEffects(False), RemovedEffects(True)]
-        removed += [effects for effects in signal.shifts if not effects.calendar]
-        used = [effects for effects in removed if signal.has_logarithms or not effects.logarithm]
+        removed += [effects for effects in batch.shifts if not effects.calendar]
+        has = batch.has_logarithms
+        used = [effects for effects in removed if has.any() or not effects.logarithm]
         seasons = {1, season} if rows >= SEASONS * season else {1}
-        views = [_View.of(signal, effects, rows, m) for effects in used for m in sorted(seasons)]
-        readouts = [prior.readouts(view.removed.logarithm, horizon) for view in views]
+        views = [_View.of(batch, effects, rows, m) for effects in used for m in sorted(seasons)]
         baselines = [Baseline("level"), Baseline("drift"), Baseline("damped"), Baseline("mean")]
         if rows > season > 1:
             baselines.append(Baseline("season", season))
         if rows > 2 * season > 2:
             baselines.append(Baseline("growth", season))
         first = max(min(max(FIRST, season + 1), rows // 2), rows - LOOKBACK)
-        origins = np.arange(first, rows)
+        origins, y = np.arange(first, rows), batch.values
         steps = np.unique(np.linspace(1, scored, STEPS).astype(int))
-        forecasts = []
+        targets = _ahead(batch, y, rows, origins, steps)
+        targets[:, -1] = y[:, rows - 1, None]
+        unit = batch.unit[:, None, None] * np.sqrt(steps)
+        losses = []
         for view in views:
-            W = prior.readouts(view.removed.logarithm, scored)[:, :, steps - 1]
-            forecasts.append(view.forecast(W, origins, steps))
-        y = signal.values
-        forecasts += [b.forecast(y, y, origins, scored)[None, :, steps - 1] for b in baselines]
-        targets = _ahead(signal, y, rows, origins, steps)
-        targets[-1] = y[rows - 1]
-        errors = np.abs(np.concatenate(forecasts) - targets) / (signal.unit * np.sqrt(steps))
-        weights = _weights(errors)
-        parts = np.split(weights, np.cumsum([len(W) for W in readouts]))
+            W = prior.readouts(view.removed.logarithm, scored)[:, None, :, steps - 1]
+            loss = _losses(view.forecast(W, origins, steps), targets, unit)
+            losses.append(np.where(has | (not view.removed.logarithm), loss, np.inf))
+        for b in baselines:
+            forecast = b.forecast(y, y, origins, scored)[None, :, :, steps - 1]
+            losses.append(_losses(forecast, targets, unit))
+        parts = np.split(_weights(np.concatenate(losses)), np.cumsum(list(map(len, losses))))
         mixed = []
-        for view, W, part in zip(views, readouts, parts, strict=False):
-            if (total := float(part.sum())) > NEGLIGIBLE:
-                mean = np.tensordot(part / total, W, 1)
+        for view, part in zip(views, parts, strict=False):
+            total = part.sum(axis=0)
+            if (total > NEGLIGIBLE).any():
+                readouts = prior.readouts(view.removed.logarithm, horizon)
+                mean = np.tensordot((part / np.where(total > 0, total, 1.0)).T, readouts, 1)
+                total = np.where(total > NEGLIGIBLE, total, 0.0)
                 mixed.append((view, view.corrected(mean, rows), total))
-        simple = np.maximum(parts[-1], TINY)  # simple methods never overflow
-        return cls(signal, mixed, list(zip(baselines, simple.tolist(), strict=True)), horizon)
+        simple = (np.maximum(part[0], TINY) for part in parts[len(views) : -1])
+        return cls(batch, mixed, list(zip(baselines, simple, strict=True)), horizon)
 
     def forecast(self, origins: Array) -> Array:
-        """Return forecasts (O, H) from the origins, ignoring components that overflow."""
-        y, steps = self.signal.values, np.arange(1, self.horizon + 1)
+        """Return forecasts (S, O, H) from the origins, ignoring components that overflow."""
+        y, steps = self.batch.values, np.arange(1, self.horizon + 1)
         forecasts = [(view.forecast(W, origins, steps), w) for view, W, w in self.readouts]
         forecasts += [(b.forecast(y, y, origins, self.horizon), w) for b, w in self.baselines]
-        total, weights = np.zeros((2, len(origins), self.horizon))
+        total, weights = np.zeros((2, len(y), len(origins), self.horizon))
         for values, weight in forecasts:
             finite = np.isfinite(values)
-            total += weight * np.where(finite, values, 0.0)
-            weights += weight * finite
+            total += weight[:, None, None] * np.where(finite, values, 0.0)
+            weights += weight[:, None, None] * finite
         return total / weights
 
 
-def _ahead(signal: Signal, z: Array, rows: int, origins: Array, steps: Array) -> Array:
-    """Return the values (O, S) after the origins; NaN if missing or not in the first rows."""
-    truth = np.append(np.where(signal.observed[:rows], z[:rows], np.nan), np.nan)
-    return truth[np.minimum(origins[:, None] + steps, rows)]
+def _sums_of_rows(x: Array, level: Array, there: Array) -> tuple[Array, Array]:
+    """Return Σ xᵀx (S, H, N, N) and Σ x level (S, H, N) over rows whose targets are observed.
 
-
-def _weights(errors: Array) -> Array:
-    """Return weights (K,) of forecasts with errors (K, O, S), in units of the series.
-
-    At the last origin, ``errors`` contains distances from the last value instead.
+    Without gaps, the targets (S, n, H) at step h are missing only in the last h − 1 rows, which are
+    subtracted from the sums over all rows.
     """
-    there = ~np.isnan(errors[-1, :-1])  # simple methods do not overflow
-    count = max(int(there.sum()), 1)
-    losses = errors[:, :-1][:, there].sum(axis=1) / count
-    if count < FEW_ERRORS:
-        losses += errors[:, -1].mean(axis=1) * (1 / count**2 - 1 / FEW_ERRORS**2)
+    count, rows, steps = there.shape
+    columns = np.concatenate([x, level], axis=2)
+    if there.sum() == count * np.maximum(rows - np.arange(steps), 0).sum():
+        last = columns[:, : -min(steps, rows + 1) : -1]
+        edges = np.cumsum(last[:, :, :SIZE, None] * last[:, :, None], axis=1)
+        total = (x.transpose(0, 2, 1) @ columns)[:, None]
+        edges = np.concatenate([np.zeros_like(total), edges], axis=1)
+        sums = total - edges[:, np.minimum(np.arange(steps), edges.shape[1] - 1)]
+    else:
+        pairs = (x[:, :, :, None] * columns[:, :, None]).reshape(count, rows, -1)
+        sums = there.transpose(0, 2, 1).astype(float) @ pairs
+        sums = sums.reshape(count, steps, SIZE, SIZE + 1)
+    return sums[..., :SIZE], sums[..., SIZE]
+
+
+def _ahead(batch: Batch, z: Array, rows: int, origins: Array, steps: Array) -> Array:
+    """Return the values (S, O, K) after the origins; NaN if missing or not in the first rows."""
+    truth = np.full((len(z), rows + 1), np.nan)
+    truth[:, :rows] = np.where(batch.observed[:, :rows], z[:, :rows], np.nan)
+    return truth[:, np.minimum(origins[:, None] + steps, rows)]
+
+
+def _losses(forecasts: Array, targets: Array, unit: Array) -> Array:
+    """Return the losses (K, S) of forecasts (K, S, O, …), whose last target is the last value.
+
+    If there are few targets, the distance from the last value is added to the mean error.
+    """
+    there = ~np.isnan(targets)
+    count = np.maximum(there[:, :-1].sum(axis=(1, 2)), 1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        errors = np.abs(forecasts - np.where(there, targets, 0.0))
+        weights = there[:, :-1] / unit / count[:, None, None]
+        losses = np.einsum("ksoh,soh->ks", errors[:, :, :-1], weights)
+        distances = (errors[:, :, -1] / unit[:, 0]).mean(axis=2)
+    few = np.maximum(1 / count**2 - 1 / FEW_ERRORS**2, 0.0)
+    return losses + np.where(few > 0, distances, 0.0) * few
+
+
+def _weights(losses: Array) -> Array:
+    """Return weights (K, S) of forecasts with losses (K, S), in units of the series."""
     losses = np.where(np.isfinite(losses), np.maximum(losses, ROUNDING), np.inf)
-    weights = (losses / losses.min()) ** -POWER
-    return weights / weights.sum()
+    weights = (losses / losses.min(axis=0)) ** -POWER
+    return weights / weights.sum(axis=0)
 
 
 def seasonal_profile(z: Array, season: int) -> Array:
-    """Return the mean deviation from the trend at each row of a season (m,), shrunk towards 0.
+    """Return the mean deviations from the trend in a season (S, m), shrunk towards 0.
 
     The trend is a centred moving average over a season. If v is the variance of the noise, v / n of
     the variance of the profile p from n seasons is due to noise, so p is multiplied by
     max(0, 1 − (v / n) / var p).
     """
     if season == 1:
-        return np.zeros(1)
-    half = season // 2
+        return np.zeros((len(z), 1))
+    half, rows = season // 2, z.shape[1]
     window = np.full(2 * half + 1, 1.0 / season)
     if season % 2 == 0:
         window[[0, -1]] /= 2
-    deviations = z[half : len(z) - half] - np.convolve(z - z[0], window, "valid") - z[0]
-    places = (np.arange(len(deviations)) + half) % season
-    counts = np.maximum(np.bincount(places, minlength=season), 1)
-    profile = np.bincount(places, deviations, season) / counts
-    profile -= profile.mean()
-    noise = np.sum((deviations - profile[places]) ** 2) / max(len(deviations) - season, 1)
-    size = np.sum(profile**2) / (season - 1)
-    return profile * max(0.0, 1 - noise / counts.mean() / size) if size > 0 else profile
+    first = z[:, :1]
+    trend = lfilter(window, [1.0], z - first)[:, 2 * half :] + first
+    deviations = z[:, half : rows - half] - trend
+    places = (np.arange(rows - 2 * half) + half) % season
+    is_at = (places[:, None] == np.arange(season)).astype(float)
+    counts = np.maximum(is_at.sum(axis=0), 1)
+    profile = deviations @ is_at / counts
+    profile -= profile.mean(axis=1, keepdims=True)
+    noise = np.sum((deviations - profile[:, places]) ** 2, axis=1) / max(len(places) - season, 1)
+    size = np.sum(profile**2, axis=1) / (season - 1)
+    share = 1 - noise / counts.mean() / np.where(size > 0, size, np.inf)
+    return profile * np.maximum(share, 0.0)[:, None]
 
 
 # Readouts of a corpus ---------------------------------------------------------------------------
 
 
 @one_blas_thread()
-def fit_prior(signals: Sequence[Signal], horizon: int, season: int = 1) -> Prior:
+def fit_prior(batches: Sequence[Batch], horizon: int, season: int = 1) -> Prior:
     """Fit a prior to a corpus of series, after removing their seasonal profiles."""
 
     def adjusted(logarithm: bool) -> list[Array]:
-        used = [s for s in signals if s.has_logarithms or (not logarithm and not s.is_constant)]
-        seasons = [season if len(s) >= SEASONS * season else 1 for s in used]
-        pairs = zip(used, seasons, strict=True)
-        views = [_View.of(s, RemovedEffects(logarithm), len(s), m) for s, m in pairs]
-        # If a series repeats its season exactly, only rounding errors remain.
-        return [v.z for v in views if mean_step(v.z) > ROUNDING * v.signal.scale(logarithm)]
+        corpus: list[tuple[int, Array]] = []
+        for batch in batches:
+            used = batch.has_logarithms if logarithm else ~batch.is_constant
+            if used.any():
+                season_of_batch = season if batch.rows >= SEASONS * season else 1
+                part = batch.only(used)
+                z = _View.of(part, RemovedEffects(logarithm), batch.rows, season_of_batch).z
+                # If a series repeats its season exactly, only rounding errors remain.
+                here = np.flatnonzero(mean_step(z) > ROUNDING * part.scale(logarithm))
+                corpus += zip(part.numbers[here].tolist(), z[here], strict=True)
+        return [z for _, z in sorted(corpus, key=lambda pair: pair[0])]
 
     return Prior(*(_fit_readouts(adjusted(logarithm), horizon) for logarithm in (False, True)))
 
@@ -328,7 +391,7 @@ def _fit_readouts(corpus: Sequence[Array], horizon: int) -> Array:
     origins = [np.arange(FIRST, len(z) - horizon) for z in corpus]
     units = [mean_step(z) for z in corpus]
     each = list(zip(corpus, origins, units, strict=True))
-    x = np.concatenate([weighted_steps(z)[t] / unit for z, t, unit in each])
+    x = np.concatenate([weighted_steps(z[None])[0, t] / unit for z, t, unit in each])
     targets = [(z[t[:, None] + steps] - z[t, None]) / unit for z, t, unit in each]
     Y = np.concatenate(targets) / np.sqrt(steps)
     rows = np.array([len(t) for t in origins])

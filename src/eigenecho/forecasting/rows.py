@@ -1,19 +1,19 @@
-"""Rows of one series for a view, with the sums and forecasts that are computed from them."""
+"""Rows of the series of a batch for a view, with the sums and forecasts computed from them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from scipy.signal import correlate
 
 from eigenecho.forecasting.baselines import Baseline
-from eigenecho.forecasting.signals import Signal
+from eigenecho.forecasting.signals import Batch
+from eigenecho.forecasting.states import Rows
 from eigenecho.forecasting.views import Filter, View
-from eigenecho.readout import Gram, Moments
+from eigenecho.readout import Moments
 from eigenecho.reservoir import Reservoir
-from eigenecho.rows import BlockRows
 from eigenecho.types import Array
 
 CHUNK = 1 << 21
@@ -28,179 +28,209 @@ LEAST_FADE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Mergeable statistics of rows x(t) and the values that follow them.
+    """Mergeable statistics of rows x(t) and the values that follow them, for each series.
 
     Attributes
     ----------
-    ahead : Gram
-        Sums over rows followed by at least H rows. The targets are y(t+h) − baseline(t, h), which
-        gives (N', B·H) for B baselines. Missing targets count as 0.
-    ahead_seen : array (B·H,)
-        Number of observed values of each target.
-    following : Gram
-        Sums over rows followed by at least one row. The targets are y(t+1) − ℓ(t), (N, 1).
-    following_seen : array (1,)
-        Number of observed values of the target y(t+1) − ℓ(t).
-    squares : float
-        Sum of the squares of the target y(t+1) − ℓ(t).
+    XtX : array (S, N', N')
+        Sums over rows followed by at least H rows.
+    XtY : array (S, N', B·H)
+        Sums over the same rows, with the targets y(t+h) − baseline(t, h) of B baselines. Missing
+        targets count as 0.
+    seen : array (S, B·H)
+        Fraction of observed values of each target times the number of rows.
+    rows : array (S,)
+        Number of rows.
+    next_XtX, next_Xty, next_squares, next_seen, next_rows : arrays (S, …)
+        Sums over rows followed by at least one row, without side states. The target is
+        y(t+1) − ℓ(t).
     """
 
-    ahead: Gram
-    ahead_seen: Array
-    following: Gram
-    following_seen: Array
-    squares: float
+    XtX: Array
+    XtY: Array
+    seen: Array
+    rows: Array
+    next_XtX: Array
+    next_Xty: Array
+    next_squares: Array
+    next_seen: Array
+    next_rows: Array
 
-    def merge(self, other: Sums) -> Sums:
+    def __add__(self, other: Sums) -> Sums:
         """Return the sums over both sets of rows."""
-        return Sums(
-            self.ahead.merge(other.ahead),
-            self.ahead_seen + other.ahead_seen,
-            self.following.merge(other.following),
-            self.following_seen + other.following_seen,
-            self.squares + other.squares,
-        )
+        return Sums(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
+    def total(self) -> Sums:
+        """Return the sums over all series, as those of one series."""
+        return Sums(*(getattr(self, f.name).sum(axis=0, keepdims=True) for f in fields(self)))
 
     def of_baseline(self, number: int, horizon: int) -> Sums:
         """Return the sums of one baseline."""
         columns = slice(number * horizon, (number + 1) * horizon)
-        ahead = Gram(self.ahead.XtX, self.ahead.XtY[:, columns], self.ahead.rows)
-        return replace(self, ahead=ahead, ahead_seen=self.ahead_seen[columns])
+        return replace(self, XtY=self.XtY[:, :, columns], seen=self.seen[:, columns])
 
+    @property
+    def expected_XtY(self) -> Array:
+        """XᵀY that is expected without missing targets: XᵀY · rows / seen."""
+        return self.XtY * (self.rows[:, None] / np.maximum(self.seen, 1))[:, None]
 
-def expected(gram: Gram, seen: Array) -> Gram:
-    """Return the sums that are expected without missing targets: XᵀY · rows / seen."""
-    return Gram(gram.XtX, gram.XtY * (gram.rows / np.maximum(seen, 1)), gram.rows)
+    @property
+    def next_factor(self) -> Array:
+        """Factor that corrects sums of y(t+1) − ℓ(t) for missing values, (S,)."""
+        return self.next_rows / np.maximum(self.next_seen, 1)
 
 
 @dataclass(frozen=True, eq=False)
 class ViewRows:
-    """Rows of one series for a view.
+    """Rows of the series of a batch for a view.
 
     Attributes
     ----------
     view : View
-    signal : Signal
-    values : array (T,)
+    batch : Batch
+    values : array (S, T)
         Input of the filter: values or logarithms without the removed effects.
-    truth : array (T,)
+    truth : array (S, T)
         ``values`` with NaN in place of imputed values.
-    level : array (T,)
-    rows : BlockRows
-        x = [c, r, side states], (T, N').
-    step : float
-        Root mean square step over all rows, the unit of a series that has not changed so far.
+    level : array (S, T)
+    rows : Rows
+        x = [c, r, side states], (S, T, N').
     """
 
     view: View
-    signal: Signal
+    batch: Batch
     values: Array
     truth: Array
     level: Array
-    rows: BlockRows
-    step: float
+    rows: Rows
 
     @classmethod
-    def of(cls, view: View, signal: Signal) -> ViewRows:
-        """Compute the rows of a signal for a view."""
-        z = signal.without(view.removed)
+    def of(cls, view: View, batch: Batch) -> ViewRows:
+        """Compute the rows of a batch for a view."""
+        z = batch.without(view.removed)
         level, rows = view.filter.run(z)
-        step = signal.growth if view.logarithm else signal.unit
         if view.side is not None:
-            past = signal.past * (0.0 if signal.is_constant else step)
-            drives = [view.side.drive(column)[1][:, None] for column in past.T]
-            runs = [*rows.runs, *((view.side.reservoir, drive) for drive in drives)]
-            rows = replace(rows, runs=runs)
-        truth = np.where(signal.observed, z, np.nan)
-        return cls(view, signal, z, truth, level, rows, step)
+            step = np.where(batch.is_constant, 0.0, _steps(view, batch))
+            past = batch.past * step[:, None, None]
+            drives = [view.side.drive(column)[1] for column in np.moveaxis(past, 2, 0)]
+            rows = Rows(rows.head, [*rows.runs, *((view.side.reservoir, u) for u in drives)])
+        return cls(view, batch, z, np.where(batch.observed, z, np.nan), level, rows)
 
     def forecast(self, baseline: Baseline, weights: Array, origins: Array) -> Array:
-        """Return forecasts (…, O, H) from the origins, given weights (…, N', H)."""
+        """Return forecasts (S, O, H) from the origins, given weights (N', H) or (S, N', H)."""
         horizon = weights.shape[-1]
+        ahead = self.ahead(baseline, origins, horizon)
+        with np.errstate(over="ignore", invalid="ignore"):
+            forecasts = self.rows.at(origins) @ weights
+            forecasts += ahead
+            return self.to_values(forecasts)
+
+    def ahead(self, baseline: Baseline, origins: Array, horizon: int) -> Array:
+        """Return the baseline and the effects after the origins, (S, O, H)."""
         ahead = baseline.forecast(self.values, self.level, origins, horizon)
         if self.view.removes:
-            shift = self.signal.shifts[self.view.removed]
-            ahead = ahead + shift[origins[:, None] + np.arange(1, horizon + 1)]
-        with np.errstate(over="ignore", invalid="ignore"):
-            forecasts = ahead + self.rows.at(origins) @ weights
-            return self.signal.from_logarithms(forecasts) if self.view.logarithm else forecasts
+            shift = self.batch.shifts[self.view.removed]
+            ahead = ahead + shift[:, origins[:, None] + np.arange(1, horizon + 1)]
+        return ahead
 
-    def unit(self, stop: int) -> float:
-        """Return the root mean square step or the standard deviation before row ``stop``."""
-        if self.view.by_deviation and (deviation := float(np.std(self.values[:stop]))) > 0:
-            return deviation
-        return float(self.rows.head[max(stop - 1, 0), 0]) or self.step
+    def to_values(self, forecasts: Array) -> Array:
+        """Return forecasts (S, …) of values, given those of the input of the filter."""
+        return self.batch.from_logarithms(forecasts) if self.view.logarithm else forecasts
+
+    def unit(self, stop: int) -> Array:
+        """Return the root mean square steps before row ``stop``, (S,)."""
+        size = self.rows.head[:, max(stop - 1, 0)]
+        if self.view.by_deviation:
+            deviation = self.values[:, :stop].std(axis=1)
+            size = np.where(deviation > 0, deviation, size)
+        return np.where(size > 0, size, _steps(self.view, self.batch))
 
     def sums(
-        self, baselines: Sequence[Baseline], horizon: int, start: int, stop: int, unit: float
+        self, baselines: Sequence[Baseline], horizon: int, start: int, stop: int, unit: Array
     ) -> Sums:
-        """Return the sums over the rows whose targets are in rows ``start`` to ``stop`` − 1."""
+        """Return the sums over the rows whose targets are in rows ``start`` to ``stop`` − 1.
+
+        Values are divided by the units (S,).
+        """
         first = start - 1 if start else min(max(b.needs for b in baselines), stop // 4)
         begin, end = max(start - horizon, 0) if start else first, max(stop - horizon, 0)
-        last = max(stop - 1, first)
+        last, count = max(stop - 1, first), len(self.values)
         # Rows begin ≤ t < end are followed by H rows, and rows first ≤ t < last by one row. Most
         # rows are in both ranges, so their products are computed once.
-        both = self._squares(first, end, unit)
-        ahead = both + self._squares(begin, min(first, end), unit)
-        following = both + self._squares(max(first, end), last, unit)
-        XtY, seen = self._products(baselines, horizon, begin, end, unit)
-        targets = (self.truth[first + 1 : last + 1] - self.level[first:last]) / unit
+        scale = unit[:, None, None]
+        both = self._squares(first, end)
+        XtX = (both + self._squares(begin, min(first, end))) / scale**2
+        after = (both + self._squares(max(first, end), last)) / scale**2
+        XtY, seen = self._products(baselines, horizon, begin, end)
+        targets = self.truth[:, first + 1 : last + 1] - self.level[:, first:last]
         observed = ~np.isnan(targets)
         targets = np.where(observed, targets, 0.0)
         own = self.view.filter.size
-        Xty = self._times(targets, first, last)[:own, None] / unit
         return Sums(
-            Gram(ahead, XtY, max(end - begin, 0)),
+            XtX,
+            XtY / scale**2,
             seen,
-            Gram(following[:own, :own], Xty, len(targets)),
-            np.array([np.count_nonzero(observed)], float),
-            float(np.sum(targets**2)),
+            np.full(count, max(end - begin, 0)),
+            after[:, :own, :own],
+            self._times(targets, first, last)[:, :own] / unit[:, None] ** 2,
+            np.sum(targets**2, axis=1) / unit**2,
+            np.count_nonzero(observed, axis=1),
+            np.full(count, targets.shape[1]),
         )
 
-    def _squares(self, first: int, last: int, unit: float) -> Array:
-        """Return Σ xᵀx over first ≤ t < last, (N', N')."""
+    def _squares(self, first: int, last: int) -> Array:
+        """Return Σ xᵀx over first ≤ t < last, (S, N', N')."""
         XtX = recurrent_squares(self.view.filter, self.rows, first, last)
         if XtX is None:
-            XtX = np.zeros((self.rows.size, self.rows.size))
+            XtX = np.zeros((len(self.values), self.rows.size, self.rows.size))
             for _, x in self.rows.blocks(first, last):
-                XtX += x.T @ x
-        return XtX / unit**2
+                XtX += x.transpose(0, 2, 1) @ x
+        return XtX
 
     def _times(self, column: Array, first: int, last: int) -> Array:
-        """Return Σ x(t)ᵀ column(t − first) over first ≤ t < last, (N',)."""
-        total = np.zeros(self.rows.size)
+        """Return Σ x(t)ᵀ column(t − first) over first ≤ t < last, (S, N')."""
+        total = np.zeros((len(self.values), self.rows.size))
         for start, x in self.rows.blocks(first, last):
-            total += x.T @ column[start - first : start - first + len(x)]
+            part = column[:, start - first : start - first + x.shape[1]]
+            total += (x.transpose(0, 2, 1) @ part[:, :, None])[:, :, 0]
         return total
 
     def _products(
-        self, baselines: Sequence[Baseline], horizon: int, first: int, last: int, unit: float
+        self, baselines: Sequence[Baseline], horizon: int, first: int, last: int
     ) -> tuple[Array, Array]:
         """Return Σ xᵀ(y − baseline) over observed targets, and their number for each column."""
+        count, truth = len(self.values), self.truth[:, first + 1 : max(last, 0) + horizon]
         is_level = [baseline.kind for baseline in baselines] == ["level"]
-        if is_level and last > first and not np.isnan(self.truth[first + 1 : last + horizon]).any():
-            z, level = self.values - self.values[first], self.level - self.values[first]
+        if is_level and last - first >= LONG and not np.isnan(truth).any():
+            z, level = (x - self.values[:, first, None] for x in (self.values, self.level))
             XtY = recurrent_products(self.view.filter, self.rows, z, first, last, horizon)
-            XtY -= self._times(level[first:last], first, last)[:, None]
-            return XtY / unit**2, np.full(horizon, float(last - first))
-        XtY = np.zeros((self.rows.size, horizon * len(baselines)))
-        seen = np.zeros(XtY.shape[1])
-        step = max(1, CHUNK // XtY.shape[1])
+            XtY -= self._times(level[:, first:last], first, last)[:, :, None]
+            return XtY, np.full((count, horizon), float(last - first))
+        XtY = np.zeros((count, self.rows.size, horizon * len(baselines)))
+        seen = np.zeros((count, XtY.shape[2]))
+        step = max(1, CHUNK // (XtY.shape[2] * count))
         for start, block in self.rows.blocks(first, last):
-            windows = np.lib.stride_tricks.sliding_window_view(self.truth, horizon)
-            for begin in range(0, len(block), step):
-                x = block[begin : begin + step]
-                t = start + begin + np.arange(len(x))
+            windows = np.lib.stride_tricks.sliding_window_view(self.truth, horizon, axis=1)
+            for begin in range(0, block.shape[1], step):
+                x = block[:, begin : begin + step]
+                t = start + begin + np.arange(x.shape[1])
                 forecasts = [b.forecast(self.values, self.level, t, horizon) for b in baselines]
-                targets = np.concatenate([windows[t + 1] - f for f in forecasts], axis=1)
+                targets = np.concatenate([windows[:, t + 1] - f for f in forecasts], axis=2)
                 observed = ~np.isnan(targets)
-                XtY += x.T @ np.where(observed, targets, 0.0) / unit**2
-                seen += np.count_nonzero(observed, axis=0)
+                if not observed.all():
+                    targets = np.where(observed, targets, 0.0)
+                XtY += x.transpose(0, 2, 1) @ targets
+                seen += np.count_nonzero(observed, axis=1)
         return XtY, seen
 
 
-def recurrent_squares(filter: Filter, rows: BlockRows, first: int, last: int) -> Array | None:
-    """Return Σ x(t)ᵀ x(t) over first ≤ t < last, (N', N'), in O(T N + N²) operations.
+def _steps(view: View, batch: Batch) -> Array:
+    """Return the root mean square steps of all rows, the unit of series without steps so far."""
+    return batch.growth if view.logarithm else batch.unit
+
+
+def recurrent_squares(filter: Filter, rows: Rows, first: int, last: int) -> Array | None:
+    """Return Σ x(t)ᵀ x(t) over first ≤ t < last, (S, N', N'), in O(T N + N²) operations.
 
     ``Moments`` explains the method. The result is None if modes hardly decay or if there are few
     rows.
@@ -209,25 +239,29 @@ def recurrent_squares(filter: Filter, rows: BlockRows, first: int, last: int) ->
     if last - first < LONG or radius >= 1 or 1 - radius**2 < LEAST_FADE:
         return None
     own, head = _columns(filter, rows)
-    u = rows.runs[0][1]
-    C, S = np.zeros((1 + len(head), filter.size - 1)), np.zeros((1 + len(head),) * 2)
+    u, count = rows.runs[0][1], len(rows.head)
+    C = np.zeros((count, 1 + len(head), filter.size - 1))
+    S = np.zeros((count, 1 + len(head), 1 + len(head)))
     for start, x in rows.blocks(first, last):
-        side = np.concatenate([u[start : start + len(x)], x[:, head]], axis=1)
-        C += side.T @ x[:, own]
-        S += side.T @ side
-    before = rows.at([first - 1])[:, own] if first else np.zeros((1, filter.size - 1))
-    moments = Moments(C, S, before, rows.at([last - 1])[:, own], last - first)
-    gram = moments.gram(filter.spectrum, filter.reservoir.B, 0, LEAST_FADE)
+        drive = u[:, start : start + x.shape[1], None]
+        side = np.concatenate([drive, x[:, :, head]], axis=2)
+        C += side.transpose(0, 2, 1) @ x[:, :, own]
+        S += side.transpose(0, 2, 1) @ side
+    edges = rows.at(np.array([max(first - 1, 0), last - 1]))[:, :, own]
     order = [*head, *range(1, filter.size)]
-    XtX = np.empty_like(gram.XtX)
-    XtX[np.ix_(order, order)] = gram.XtX
+    XtX = np.empty((count, rows.size, rows.size))
+    for s in range(count):
+        before = edges[s, :1] if first else np.zeros((1, filter.size - 1))
+        moments = Moments(C[s], S[s], before, edges[s, 1:], last - first)
+        gram = moments.gram(filter.spectrum, filter.reservoir.B, 0, LEAST_FADE)
+        XtX[s][np.ix_(order, order)] = gram.XtX
     return XtX
 
 
 def recurrent_products(
-    filter: Filter, rows: BlockRows, z: Array, first: int, last: int, horizon: int
+    filter: Filter, rows: Rows, z: Array, first: int, last: int, horizon: int
 ) -> Array:
-    """Return Σ x(t) z(t+h) over first ≤ t < last for h = 1 … H, (N', H).
+    """Return Σ x(t) z(t+h) over first ≤ t < last for h = 1 … H, (S, N', H).
 
     For the states r(t) = r(t−1) Λ + u(t) b, the sum C_h follows from C_{h+1},
 
@@ -235,31 +269,33 @@ def recurrent_products(
 
     where f = first and l = last. This is a scan over h, from H downwards, whose inputs are
     correlations of two series. It costs (T + 3H) N instead of T H N. The sums of other columns are
-    computed as correlations. ``z`` (T,) has at least ``last + horizon`` entries.
+    computed as correlations. ``z`` (S, T) has at least ``last + horizon`` columns.
     """
-    sums = np.zeros((rows.size, horizon))
-    if last <= first:
-        return sums
     own, head = _columns(filter, rows)
-    values, beside = z[first + 1 : last + horizon], np.empty((last - first, len(head)))
-    end = np.zeros(filter.size - 1)
+    count, u = len(z), rows.runs[0][1]
+    sums = np.zeros((count, rows.size, horizon))
+    beside, end = np.empty((count, last - first, len(head))), np.zeros((count, filter.size - 1))
     for start, x in rows.blocks(first, last):
-        end += x[:, own].T @ z[start + horizon : start + horizon + len(x)]
-        beside[start - first : start - first + len(x)] = x[:, head]
-    for column, others in zip(head, beside.T, strict=True):
-        sums[column] = _correlate(values, others)
-    sums[own, -1] = end
-    if horizon > 1:
-        b, u = filter.reservoir.B, rows.runs[0][1]
-        edges = rows.at([first, last])[:, own] - u[[first, last]] * b  # r(row − 1) Λ
-        lags = np.arange(horizon - 1, 0, -1)
-        drive = [_correlate(values, u[first:last, 0])[lags - 1], z[first + lags], -z[last + lags]]
-        backwards = Reservoir(filter.reservoir.transition, np.concatenate([b, edges]))
-        sums[own, -2::-1] = backwards.scan(np.stack(drive, axis=1), end)[0].T
+        later = z[:, start + horizon : start + horizon + x.shape[1], None]
+        end += (x[:, :, own].transpose(0, 2, 1) @ later)[:, :, 0]
+        beside[:, start - first : start - first + x.shape[1]] = x[:, :, head]
+    states, b = rows.at(np.array([first, last]))[:, :, own], filter.reservoir.B
+    lags = np.arange(horizon - 1, 0, -1)
+    for s in range(count):
+        values = z[s, first + 1 : last + horizon]
+        for column, others in zip(head, beside[s].T, strict=True):
+            sums[s, column] = _correlate(values, others)
+        sums[s, own, -1] = end[s]
+        if horizon > 1:
+            edges = states[s] - u[s, [first, last], None] * b  # r(row − 1) Λ
+            drive = [_correlate(values, u[s, first:last])[lags - 1]]
+            drive += [z[s, first + lags], -z[s, last + lags]]
+            backwards = Reservoir(filter.reservoir.transition, np.concatenate([b, edges]))
+            sums[s, own, -2::-1] = backwards.scan(np.stack(drive, axis=1), end[s])[0].T
     return sums
 
 
-def _columns(filter: Filter, rows: BlockRows) -> tuple[slice, list[int]]:
+def _columns(filter: Filter, rows: Rows) -> tuple[slice, list[int]]:
     """Return the columns of the filter's states, and all other columns."""
     return slice(1, filter.size), [0, *range(filter.size, rows.size)]
 

@@ -27,11 +27,12 @@ from eigenecho.forecasting.intervals import Bands
 from eigenecho.forecasting.prior import FIRST, NO_PRIOR, ROUNDING, Prior
 from eigenecho.forecasting.rows import Sums, ViewRows
 from eigenecho.forecasting.seasons import whole_periods
-from eigenecho.forecasting.signals import RemovedEffects, Signal, moving_series
+from eigenecho.forecasting.signals import Batch, RemovedEffects, moving
 from eigenecho.forecasting.validation import (
+    Plan,
     ScoredCandidate,
     ValidationData,
-    merge_series,
+    merge_batches,
     past_plan,
     plan,
 )
@@ -154,15 +155,15 @@ class Selection(NamedTuple):
 
 
 @one_blas_thread()
-def select_candidates(signals: Sequence[Signal], config: ForecastConfig, run: Run) -> Selection:
+def select_candidates(batches: Sequence[Batch], config: ForecastConfig, run: Run) -> Selection:
     """Score the candidates of all views in parallel, and select the best.
 
     If all series are too short, no candidate is selected.
     """
-    data = _validation_data(signals, config)
+    data, series = _validation_data(batches, config), sum(map(len, batches))
     if data is None:
-        return Selection([], bands=_bands_of_prior(signals, config))
-    rows = int(np.median([plan.kept for plan in data.plans]))
+        return Selection([], bands=_bands_of_prior(batches, config))
+    rows = int(np.median(np.repeat([p.kept for p in data.plans], list(map(len, data.batches)))))
     views = candidate_views(data, rows, config)
     baselines = baselines_for(rows, config.seasons)
     score = partial(data.score, baselines=baselines, strategy=config.strategy)
@@ -171,53 +172,65 @@ def select_candidates(signals: Sequence[Signal], config: ForecastConfig, run: Ru
     if rows >= LONG:
         ranked = sorted(scored, key=lambda s: s.error)
         best_views = list(dict.fromkeys(s.candidate.view for s in ranked))[:VARIED]
-        nearby = [new for v in best_views for new in variants(v, rows, config, len(data.signals))]
+        nearby = [new for v in best_views for new in variants(v, rows, config, data.series)]
         more = [view for view in dict.fromkeys(nearby) if view not in views]
         scored += chain.from_iterable(run("choosing", score, more))
-    best = keep_best(data, scored, sum(len(signals[i]) for i in moving_series(signals)))
+    best = keep_best(data, scored, sum(batch.values.size for batch in moving(batches)))
     if not best:
-        return Selection([], bands=_bands_of_prior(signals, config))
+        return Selection([], bands=_bands_of_prior(batches, config))
     candidates = [s.candidate for s in best]
     shared = _combine([s.forecasts for s in best])
     pull, forecasts = _select_pull(data, candidates, shared, config.sharing)
     share, forecasts = _select_share(data, forecasts, rows, config)
-    bands = _bands(data, candidates, forecasts, len(signals))
+    logarithms = sum(candidate.view.logarithm for candidate in candidates)
+    bands = data.bands(forecasts, 2 * logarithms > len(candidates), series)
     return Selection(candidates, pull, bands, len(scored), share)
 
 
-def _validation_data(signals: Sequence[Signal], config: ForecastConfig) -> ValidationData | None:
+def _validation_data(batches: Sequence[Batch], config: ForecastConfig) -> ValidationData | None:
     """Return the series and plans on which candidates are scored; None if all are too short.
 
     Constant series are excluded, unless all series are constant.
     """
-    plans = {}
-    for number in moving_series(signals):
-        split = plan(min(len(signals[number]), ROWS), config.horizon, config.validation)
-        if split is not None:
-            plans[number] = split
-    if not plans:
+    pairs = [
+        (b, plan(min(b.rows, ROWS), config.horizon, config.validation)) for b in moving(batches)
+    ]
+    long = [(batch, split) for batch, split in pairs if split is not None]
+    if not long:
         return None
-    places = np.linspace(0, len(plans) - 1, min(SERIES, len(plans))).astype(int)
-    numbers = [list(plans)[place] for place in places]
-    stops = [plans[i].stops[0] for i in numbers]
-    last_rows = [signals[i].cut(max(len(signals[i]) - ROWS, 0)) for i in numbers]
-    learned = learn_effects(last_rows, stops, config.periods, _logarithms(last_rows))
-    shifted = [learned.apply(s, stop, 0) for s, stop in zip(last_rows, stops, strict=True)]
-    return ValidationData(shifted, [plans[i] for i in numbers], numbers)
+    numbers = np.sort(np.concatenate([batch.numbers for batch, _ in long]))
+    numbers = numbers[np.linspace(0, len(numbers) - 1, min(SERIES, len(numbers))).astype(int)]
+    used = [(b.only(np.isin(b.numbers, numbers)), split) for b, split in long]
+    last_rows = [b.cut(max(b.rows - ROWS, 0)) for b, _ in used if len(b)]
+    plans = [split for b, split in used if len(b)]
+    return _with_effects(last_rows, plans, [split.stops[0] for split in plans], 0, config)
 
 
-def _logarithms(signals: Sequence[Signal]) -> tuple[bool, ...]:
+def _with_effects(
+    batches: Sequence[Batch],
+    plans: Sequence[Plan],
+    stops: Sequence[int],
+    ahead: int,
+    config: ForecastConfig,
+) -> ValidationData:
+    """Return batches with effects that are estimated from the rows before the stops."""
+    learned = learn_effects(batches, stops, config.periods, _logarithms(batches))
+    pairs = zip(batches, stops, strict=True)
+    return ValidationData([learned.apply(batch, stop, ahead) for batch, stop in pairs], plans)
+
+
+def _logarithms(batches: Sequence[Batch]) -> tuple[bool, ...]:
     """Return the values of ``logarithm`` to compare: both if most series have logarithms."""
-    count = sum(signal.has_logarithms for signal in signals)
-    return (False, True) if 2 * count > len(signals) else (False,)
+    count = sum(int(batch.has_logarithms.sum()) for batch in batches)
+    return (False, True) if 2 * count > sum(map(len, batches)) else (False,)
 
 
 def candidate_views(data: ValidationData, rows: int, config: ForecastConfig) -> list[View]:
     """Return views of values and logarithms, with several levels, spectra and sets of columns."""
-    removed = [RemovedEffects(logarithm) for logarithm in _logarithms(data.signals)]
-    removed += data.signals[0].shifts
+    removed = [RemovedEffects(logarithm) for logarithm in _logarithms(data.batches)]
+    removed += data.batches[0].shifts
     sides: list[Filter | None] = [None]
-    if data.signals[0].past.size and config.strategy != "recursive":
+    if data.batches[0].past.size and config.strategy != "recursive":
         sides.append(Filter(0.0, spectra.time_constants(SIDE, sr=float(np.exp(-10 / rows)))))
     levels: tuple[float, ...] = (0.0, LONGEST / 2) if rows >= LONG else (0.0,)
     if config.level is not None:
@@ -298,8 +311,8 @@ def _select_share(
 
 
 def _combine(forecasts: Sequence[Sequence[Array]]) -> list[Array]:
-    """Return the trimmed mean of the forecasts of all candidates, for each series."""
-    return [trimmed_mean(series) for series in zip(*forecasts, strict=True)]
+    """Return the trimmed mean of the forecasts of all candidates, for each batch."""
+    return [trimmed_mean(batch) for batch in zip(*forecasts, strict=True)]
 
 
 def _select_pull(
@@ -309,7 +322,7 @@ def _select_pull(
 
     Only the forecasts of the few best candidates are used to compare pulls.
     """
-    if len(data.signals) == 1 or sharing == "shared":
+    if data.series == 1 or sharing == "shared":
         return None, shared
     by_candidate = [_forecasts_by_pull(data, candidate) for candidate in candidates[:FEWEST]]
     combined = [_combine(forecasts) for forecasts in zip(*by_candidate, strict=True)]
@@ -322,12 +335,12 @@ def _select_pull(
 
 def _forecasts_by_pull(data: ValidationData, candidate: Candidate) -> list[list[Array]]:
     """Return forecasts of each series with shared weights, then with its weights for each pull."""
-    rows = [ViewRows.of(candidate.view, signal) for signal in data.signals]
+    rows = [ViewRows.of(candidate.view, batch) for batch in data.batches]
     sums = data.sums(rows, [candidate.baseline])
     if candidate.view.alone:  # there are no shared weights to shrink to
         weights = [[candidate.solve(fold) for fold in folds] for folds in sums]
         return [data.forecasts(rows, candidate.baseline, weights)] * (1 + len(PULLS))
-    shared = [candidate.solve(fold) for fold in merge_series(sums)]
+    shared = [candidate.solve(fold)[0] for fold in merge_batches(sums)]
 
     def own(folds: Sequence[Sums], pull: Pull) -> list[Array]:
         return [candidate.solve_near(*fold, pull) for fold in zip(folds, shared, strict=True)]
@@ -337,32 +350,15 @@ def _forecasts_by_pull(data: ValidationData, candidate: Candidate) -> list[list[
     return [data.forecasts(rows, candidate.baseline, weights) for weights in choices]
 
 
-def _bands_of_prior(signals: Sequence[Signal], config: ForecastConfig) -> Bands | None:
+def _bands_of_prior(batches: Sequence[Batch], config: ForecastConfig) -> Bands | None:
     """Return the error distribution of the prior, which is used if no candidate is selected."""
-    moving = [i for i, s in enumerate(signals) if not s.is_constant and len(s) > FIRST + 1][:SERIES]
-    if not moving:  # constant series give no information about errors
+    long = [b.only(~b.is_constant) for b in batches if b.rows > FIRST + 1]
+    if not any(map(len, long)):  # constant series give no information about errors
         return None
-    used, rows = [signals[i] for i in moving], [len(signals[i]) for i in moving]
-    learned = learn_effects(used, rows, config.periods, _logarithms(used))
-    shifted = [learned.apply(s, len(s), config.horizon) for s in used]
-    data = ValidationData(shifted, [past_plan(n, config.horizon) for n in rows], moving)
-    return _bands(data, [], data.forecasts_of_prior(config.prior, config.season), len(signals))
-
-
-def _bands(
-    data: ValidationData, candidates: Sequence[Candidate], forecasts: Sequence[Array], series: int
-) -> Bands | None:
-    """Return the distribution of validation errors; None if all validation rows are missing."""
-    if all(np.isnan(truth).all() for truth in data.truths):
-        return None
-    logarithms = sum(candidate.view.logarithm for candidate in candidates)
-    units = [signal.unit for signal in data.signals]
-    origins = [plan.origins for plan in data.plans]
-    relative = 2 * logarithms > len(candidates)
-    bands = Bands.of(forecasts, data.truths, units, relative, data.blocks, origins)
-    means, sizes = np.full(series, np.nan), bands.sizes
-    means[list(data.numbers)] = bands.means
-    if sizes.size:
-        sizes = np.full(series, np.nan)
-        sizes[list(data.numbers)] = bands.sizes
-    return replace(bands, means=means, sizes=sizes)
+    numbers = np.sort(np.concatenate([batch.numbers for batch in long]))[:SERIES]
+    used = [batch.only(np.isin(batch.numbers, numbers)) for batch in long]
+    used = [batch for batch in used if len(batch)]
+    plans = [past_plan(batch.rows, config.horizon) for batch in used]
+    data = _with_effects(used, plans, [b.rows for b in used], config.horizon, config)
+    forecasts = data.forecasts_of_prior(config.prior, config.season)
+    return data.bands(forecasts, False, sum(map(len, batches)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -31,17 +31,18 @@ PERSISTENCE = 0.7
 REACH, REACH_OF_BOUNDS = 3.0, 10.0
 """Distance of forecasts and of bounds from the values so far, in ranges of these values."""
 
-NONE = np.zeros((0, 0))
+MOST_SERIES, BATCH = 64, 1 << 15
+"""Maximum number of series, and of values, in a batch. Its states should stay in cache."""
 
 
 def reach(
     values: Array, origins: Array, horizon: int, ranges: float = REACH
 ) -> tuple[Array, Array]:
-    """Return bounds (O, H) for forecasts from the origins: the values so far, and some ranges more.
+    """Return bounds (…, O, H) for forecasts of series (…, T): values so far, and some ranges more.
 
     From a fifth of the rows so far on, the bounds grow in proportion to the step, as a line does.
     """
-    low, high = (f.accumulate(values)[origins][:, None] for f in (np.fmin, np.fmax))
+    low, high = (f.accumulate(values, axis=-1)[..., origins, None] for f in (np.fmin, np.fmax))
     steps = np.arange(1, horizon + 1)
     beyond = ranges * (high - low) * np.maximum(1.0, 5 * steps / (origins[:, None] + 1))
     return low - beyond, high + beyond
@@ -55,9 +56,8 @@ class RemovedEffects(NamedTuple):
     calendar: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class Signal:
-    """One series with imputed values, starting at its first observation.
+class Filled(NamedTuple):
+    """One series without missing values, starting at its first observation.
 
     Attributes
     ----------
@@ -65,102 +65,124 @@ class Signal:
         Values, and a mask that is False where a value was imputed.
     start : int
         Number of rows before the first observation.
-    unit : float
+    """
+
+    values: Array
+    observed: Array
+    start: int
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Series of equal length with imputed values, each starting at its first observation.
+
+    Attributes
+    ----------
+    numbers : array (S,)
+        Indices of the series in the panel.
+    values, observed : arrays (S, T)
+        Values, and a mask that is False where a value was imputed.
+    unit : array (S,)
         Root mean square of the steps, the unit of errors; 1 for a constant series.
-    known : array (T + ahead, F)
+    known : array (S, T + ahead, F)
         Features of the known columns, including the rows to forecast.
-    past : array (T, P)
+    past : array (S, T, P)
         Past columns, in units of their steps.
-    shifts : mapping of RemovedEffects to arrays (T + H,)
+    shifts : mapping of RemovedEffects to arrays (S, T + H)
         Effect of the known columns and the calendar on each row.
-    is_constant : bool
+    is_constant : array (S,)
         True if the series never changed. Other columns have no effect on such a series.
-    growth : float
+    growth : array (S,)
         Root mean square step of the logarithms.
-    offset : float
+    offset : array (S,)
         Number that is added before logarithms are taken: 0 for a positive series, and the smallest
         positive value of a series with zeros (1 for counts), or the unit if all values so far are
         0. NaN for a series with negative values, which has no logarithms.
     """
 
+    numbers: Array
     values: Array
     observed: Array
-    start: int = 0
-    unit: float = 1.0
-    known: Array = field(default_factory=lambda: NONE)
-    past: Array = field(default_factory=lambda: NONE)
+    unit: Array
+    growth: Array
+    offset: Array
+    is_constant: Array
+    known: Array
+    past: Array
     shifts: Mapping[RemovedEffects, Array] = field(default_factory=dict)
-    is_constant: bool = False
-    growth: float = 1.0
-    offset: float = 0.0
 
     def __len__(self) -> int:
+        """Return the number of series."""
         return len(self.values)
 
     @property
-    def has_logarithms(self) -> bool:
-        """True unless the series is constant or has negative values."""
-        return not (np.isnan(self.offset) or self.is_constant)
+    def rows(self) -> int:
+        """Number of rows T."""
+        return self.values.shape[1]
+
+    @property
+    def has_logarithms(self) -> Array:
+        """True for series that are not constant and have no negative values, (S,)."""
+        return ~(np.isnan(self.offset) | self.is_constant)
 
     @cached_property
     def logarithms(self) -> Array:
-        """Logarithms (T,) of values + offset, or the values if ``has_logarithms`` is False."""
-        return logarithms(self.values + self.offset) if self.has_logarithms else self.values
+        """Logarithms (S, T) of values + offset, or the values of series without logarithms."""
+        has = self.has_logarithms
+        if not has.any():
+            return self.values
+        shifted = np.where(has[:, None], self.values + np.nan_to_num(self.offset)[:, None], 1.0)
+        return np.where(has[:, None], logarithms(shifted), self.values)
 
     def without(self, removed: RemovedEffects) -> Array:
-        """Return the values or logarithms (T,) without the removed effects."""
+        """Return the values or logarithms (S, T) without the removed effects."""
         z = self.logarithms if removed.logarithm else self.values
-        return z - self.shifts[removed][: len(z)] if removed in self.shifts else z
+        return z - self.shifts[removed][:, : self.rows] if removed in self.shifts else z
 
-    def scale(self, logarithm: bool) -> float:
-        """Return the unit of the values, or 1 for logarithms, which have no unit."""
-        return 1.0 if logarithm and self.has_logarithms else self.unit
+    def scale(self, logarithm: bool) -> Array:
+        """Return the units (S,) of the values, or 1 for logarithms, which have no unit."""
+        return np.where(self.has_logarithms, 1.0, self.unit) if logarithm else self.unit
 
     def from_logarithms(self, logarithms: Array) -> Array:
-        """Convert logarithms to values, which are infinite where they overflow."""
-        if not self.has_logarithms:
+        """Convert logarithms (…, S, O, H) to values, which are infinite where they overflow."""
+        has = self.has_logarithms[:, None, None]
+        if not has.any():
             return logarithms
-        return np.exp(np.where(logarithms > LARGEST_LOGARITHM, np.inf, logarithms)) - self.offset
+        offset = np.nan_to_num(self.offset)[:, None, None]
+        values = np.exp(np.where(logarithms > LARGEST_LOGARITHM, np.inf, logarithms)) - offset
+        return values if has.all() else np.where(has, values, logarithms)
 
-    def cut(self, start: int = 0, stop: int | None = None) -> Signal:
+    def cut(self, start: int = 0, stop: int | None = None) -> Batch:
         """Return the rows from ``start`` to ``stop``, with all later rows of the known columns."""
         return replace(
             self,
-            values=self.values[start:stop],
-            observed=self.observed[start:stop],
-            known=self.known[start:],
-            past=self.past[start:stop],
-            shifts={removed: shift[start:] for removed, shift in self.shifts.items()},
+            values=self.values[:, start:stop],
+            observed=self.observed[:, start:stop],
+            known=self.known[:, start:],
+            past=self.past[:, start:stop],
+            shifts={removed: shift[:, start:] for removed, shift in self.shifts.items()},
         )
 
-    def with_unit(self, rows: int | None = None, default: float = 0.0) -> Signal:
-        """Return the signal with the unit of its first ``rows`` rows, or a default unit.
-
-        The default is used if these rows are constant. If the default is 0, the signal is marked as
-        constant. The offset is computed from the same rows.
-        """
-        size = mean_step(self.values[:rows]) or default
-        seen = self.values[:rows][self.observed[:rows]]
-        lowest = seen.min(initial=np.inf)
-        offset = np.nan if lowest < 0 else 0.0
-        if lowest == 0:
-            positive = seen[seen > 0]
-            offset = float(positive.min()) if positive.size else size
-        return replace(self, unit=size or 1.0, is_constant=not size, offset=offset)
+    def only(self, places: Array) -> Batch:
+        """Return some of the series."""
+        parts = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "shifts"}
+        shifts = {removed: shift[places] for removed, shift in self.shifts.items()}
+        return Batch(**{name: part[places] for name, part in parts.items()}, shifts=shifts)
 
 
-def moving_series(signals: Sequence[Signal]) -> list[int]:
-    """Return the indices of the series that are not constant, or all indices if there are none."""
-    return [i for i, s in enumerate(signals) if not s.is_constant] or list(range(len(signals)))
+def moving(batches: Sequence[Batch]) -> list[Batch]:
+    """Return the series that are not constant, or all series if there are no others."""
+    found = [batch.only(~batch.is_constant) for batch in batches if not batch.is_constant.all()]
+    return found or list(batches)
 
 
-def mean_step(values: Array) -> float:
-    """Return the root mean square step of a series (T,), which is 0 for a constant series."""
+def mean_step(values: Array) -> Array:
+    """Return the root mean square step of series (…, T), which is 0 for a constant series."""
     steps = np.diff(values)
-    return float(np.sqrt(np.mean(steps**2))) if len(steps) else 0.0
+    return np.sqrt(np.mean(steps**2, axis=-1)) if steps.shape[-1] else np.zeros(steps.shape[:-1])
 
 
-def fill_gaps(values: Array, season: int = 1) -> Signal:
+def fill_gaps(values: Array, season: int = 1) -> Filled:
     """Impute missing values (NaN) of a series (T,) from earlier rows only.
 
     Let g be the mean step so far. In missing rows, the deviation from the expected growth over a
@@ -179,19 +201,23 @@ def fill_gaps(values: Array, season: int = 1) -> Signal:
             filled[t] = expected[1] + PERSISTENCE * (filled[t - 1] - expected[0])
         else:
             filled[t] = filled[t - 1] + growth
-    return Signal(filled, observed, start)
+    return Filled(filled, observed, start)
 
 
 def logarithms(values: Array) -> Array:
-    """Return the logarithms of a series (T,).
+    """Return the logarithms of series (S, T).
 
     A value that is not positive is replaced by the last positive value before it or, at the start
-    of the series, by the first positive value.
+    of the series, by the first positive value. Without positive values, it is replaced by 1.
     """
     positive = values > 0
-    last = np.maximum.accumulate(np.where(positive, np.arange(len(values)), 0))
-    first = values[np.argmax(positive)] if positive.any() else 1.0
-    return np.log(np.where(positive[last], values[last], first))
+    if positive.all():
+        return np.log(values)
+    last = np.maximum.accumulate(np.where(positive, np.arange(values.shape[1]), 0), axis=1)
+    first = np.take_along_axis(values, positive.argmax(axis=1)[:, None], axis=1)
+    first = np.where(first > 0, first, 1.0)
+    carried = np.take_along_axis(values, last, axis=1)
+    return np.log(np.where(carried > 0, carried, first))
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,6 +257,8 @@ class Measures:
     ----------
     season : int
         Season that is used to impute missing values.
+    filled : list of Filled
+        Series of the fit, with imputed values.
     numbers : dict of Hashable or None
         Index of each series in the fit, by name.
     units : array (S,)
@@ -243,6 +271,7 @@ class Measures:
     """
 
     season: int
+    filled: list[Filled]
     numbers: dict[Hashable | None, int]
     units: Array
     known: KnownColumns
@@ -253,11 +282,13 @@ class Measures:
     def of(cls, panel: Panel, season: int, multivariate: bool) -> Measures:
         """Compute the units of the series and columns in a panel."""
         histories = panel.histories
-        units = np.array([mean_step(fill_gaps(h.values, season).values) for h in histories])
+        filled = [fill_gaps(h.values, season) for h in histories]
+        units = np.array([float(mean_step(f.values)) for f in filled])
         # Constant series are ignored, unless there are no others.
         histories = tuple(h for h, unit in zip(histories, units, strict=True) if unit) or histories
         return cls(
             season,
+            filled,
             {history.name: i for i, history in enumerate(panel.histories)},
             units,
             KnownColumns.of([history.known[: len(history)] for history in histories]),
@@ -270,53 +301,99 @@ class Measures:
         """Median unit of the series that are not constant; 0 if all are constant."""
         return float(np.median(self.units[self.units > 0])) if self.units.any() else 0.0
 
-    def signals(self, panel: Panel) -> list[Signal]:
-        """Return the series of a panel, each with a unit computed from all of its rows."""
-        raw = self.unscaled(panel)
-        return [self.scaled(panel, raw, i, len(h)) for i, h in enumerate(panel.histories)]
+    def default_units(self, panel: Panel, series: Sequence[int]) -> Array:
+        """Return the units of series that have not changed yet."""
+        numbers = [self.numbers.get(panel.histories[i].name) for i in series]
+        return np.array([self.median_unit if n is None else self.units[n] for n in numbers])
 
-    def unscaled(self, panel: Panel, ahead: Sequence[Array] = ()) -> list[Signal]:
-        """Return the signals without units and past columns.
+    def fill(self, panel: Panel) -> list[Filled]:
+        """Return the series of a panel with imputed values."""
+        return [fill_gaps(history.values, self.season) for history in panel.histories]
+
+    def batches(self, panel: Panel, filled: Sequence[Filled]) -> list[Batch]:
+        """Return the series of a panel in batches, with units computed from all of their rows."""
+        lengths = [len(series.values) for series in filled]
+        groups = grouped(lengths, lengths)
+        return [self.batch(panel, filled, group, lengths[group[0]]) for group in groups]
+
+    def batch(
+        self,
+        panel: Panel,
+        filled: Sequence[Filled],
+        series: Sequence[int],
+        rows: int,
+        ahead: Sequence[Array] = (),
+    ) -> Batch:
+        """Return series of equal length as one batch, with units from their first ``rows`` rows.
 
         ``ahead`` contains the known columns of the rows after the end of each series, (H, k).
         """
-        signals = []
-        for i, history in enumerate(panel.histories):
-            signal = fill_gaps(history.values, self.season)
-            if history.known.size:
-                columns = np.concatenate([history.known[: len(history)], *ahead[i : i + 1]])
-                signal = replace(signal, known=self.known.features(columns)[signal.start :])
-            signals.append(signal)
-        return signals
+        values = np.stack([filled[i].values for i in series])
+        observed = np.stack([filled[i].observed for i in series])
+        numbers, T = np.array(series), values.shape[1]
+        unit, offset, is_constant = units_of(
+            values[:, :rows], observed[:, :rows], self.default_units(panel, series)
+        )
+        known, past = np.zeros((len(series), T, 0)), np.zeros((len(series), T, 0))
+        if self.known.mean.size:
+            known = np.stack([self._known(panel, filled, i, ahead) for i in series])
+        batch = Batch(numbers, values, observed, unit, unit, offset, is_constant, known, past)
+        start = np.abs(values[:, 0])
+        step = mean_step(batch.logarithms[:, : max(rows, 1)])
+        with np.errstate(over="ignore"):
+            growth = np.where(step > 0, step, unit / np.where(start > 0, start, unit))
+        if self.past.size or self.multivariate:
+            past = np.stack([self._past(panel, filled, i, rows) for i in series])
+        return replace(batch, growth=growth, past=past)
 
-    def scaled(self, panel: Panel, unscaled: Sequence[Signal], series: int, stop: int) -> Signal:
-        """Return one signal with past columns and a unit, computed from rows before ``stop``."""
-        signal = self.in_unit(unscaled[series], panel.histories[series].name, stop)
-        step = mean_step(signal.logarithms[: max(stop - signal.start, 1)])
-        growth = step or signal.unit / (abs(float(signal.values[0])) or signal.unit)
-        signal = replace(signal, growth=growth)
-        columns, past = [], panel.histories[series].past
+    def _known(
+        self, panel: Panel, filled: Sequence[Filled], series: int, ahead: Sequence[Array]
+    ) -> Array:
+        history = panel.histories[series]
+        columns = np.concatenate([history.known[: len(history)], *ahead[series : series + 1]])
+        return self.known.features(columns)[filled[series].start :]
+
+    def _past(self, panel: Panel, filled: Sequence[Filled], series: int, rows: int) -> Array:
+        """Return past columns, and other series of a multivariate forecaster, from 0 on, (T, P)."""
+        start, columns = filled[series].start, []
         if self.past.size:
-            columns.append(_since_first(past[signal.start :]) / self.past)
+            columns.append(_since_first(panel.histories[series].past[start:]) / self.past)
         if self.multivariate:
             # Before its first observation, a series is assumed to be constant. The effect of a
             # series that never changed cannot be estimated, so it is set to 0.
-            for i, history in enumerate(panel.histories):
+            defaults = self.default_units(panel, range(len(panel)))
+            for i, (other, default) in enumerate(zip(filled, defaults, strict=True)):
                 if i != series:
-                    other = self.in_unit(unscaled[i], history.name, stop)
-                    rows = np.concatenate([np.full(other.start, other.values[0]), other.values])
-                    scale = NEVER if other.is_constant else other.unit
-                    columns.append(rows[signal.start :, None] / scale)
-        if not columns:
-            return signal
+                    padded = np.concatenate([np.full(other.start, other.values[0]), other.values])
+                    unit = mean_step(other.values[: max(start + rows - other.start, 0)]) or default
+                    columns.append(padded[start:, None] / (unit or NEVER))
         beside = np.concatenate(columns, axis=1)
-        return replace(signal, past=beside - beside[:1])
+        return beside - beside[:1]
 
-    def in_unit(self, signal: Signal, name: Hashable | None, stop: int) -> Signal:
-        """Return a signal with a unit, computed from the rows before row ``stop`` of the panel."""
-        number = self.numbers.get(name)
-        default = self.median_unit if number is None else float(self.units[number])
-        return signal.with_unit(max(stop - signal.start, 0), default)
+
+def units_of(values: Array, observed: Array, default: Array) -> tuple[Array, Array, Array]:
+    """Return the units and offsets of series (S, T), and a mask of constant series, (S,).
+
+    The default unit is used for constant series. If it is 0, the series are marked as constant.
+    """
+    size = mean_step(values)
+    size = np.where(size > 0, size, default)
+    lowest = np.min(values, axis=1, where=observed, initial=np.inf)
+    positive = np.min(values, axis=1, where=observed & (values > 0), initial=np.inf)
+    smallest = np.where(np.isfinite(positive), positive, size)
+    offset = np.select([lowest < 0, lowest == 0], [np.nan, smallest], 0.0)
+    return np.where(size > 0, size, 1.0), offset, size == 0
+
+
+def grouped(keys: Sequence[Hashable], rows: Sequence[int]) -> list[list[int]]:
+    """Return groups of series with equal keys, of which each has limited size in memory."""
+    groups: dict[Hashable, list[list[int]]] = {}
+    for number, (key, length) in enumerate(zip(keys, rows, strict=True)):
+        parts = groups.setdefault(key, [[]])
+        if len(parts[-1]) >= max(1, min(MOST_SERIES, BATCH // max(length, 1))):
+            parts.append([])
+        parts[-1].append(number)
+    return [part for parts in groups.values() for part in parts]
 
 
 def _since_first(past: Array) -> Array:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
+from operator import add
 from typing import NamedTuple
 
 import numpy as np
 
 from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import RIDGES, Candidate, direct
+from eigenecho.forecasting.intervals import Bands
 from eigenecho.forecasting.prior import FIRST, Mixture, Prior
 from eigenecho.forecasting.rows import Sums, ViewRows
-from eigenecho.forecasting.signals import Signal
+from eigenecho.forecasting.signals import Batch
 from eigenecho.forecasting.views import View
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
@@ -116,7 +118,7 @@ def past_plan(rows: int, horizon: int) -> Plan:
 
 
 class ScoredCandidate(NamedTuple):
-    """Candidate with its validation forecasts (O, H) of each series, and their error."""
+    """Candidate with its validation forecasts (S, O, H) of each batch, and their error."""
 
     candidate: Candidate
     forecasts: list[Array]
@@ -125,28 +127,31 @@ class ScoredCandidate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ValidationData:
-    """Series with their validation splits.
+    """Batches with their validation splits.
 
     Attributes
     ----------
-    signals : sequence of Signal
+    batches : sequence of Batch
     plans : sequence of Plan
-    numbers : sequence of int
-        Index of each series in the panel.
     """
 
-    signals: Sequence[Signal]
+    batches: Sequence[Batch]
     plans: Sequence[Plan]
-    numbers: Sequence[int]
 
     @cached_property
     def truths(self) -> list[Array]:
-        """Values (O, H) after the origins of each series, with NaN for missing values."""
-        steps, beyond = np.arange(1, self.horizon + 1), np.full(self.horizon, np.nan)
-        values = [
-            np.concatenate([np.where(s.observed, s.values, np.nan), beyond]) for s in self.signals
-        ]
-        return [v[p.origins[:, None] + steps] for v, p in zip(values, self.plans, strict=True)]
+        """Values (S, O, H) after the origins of each batch, with NaN for missing values."""
+        steps, truths = np.arange(1, self.horizon + 1), []
+        for batch, plan in zip(self.batches, self.plans, strict=True):
+            values = np.full((len(batch), batch.rows + self.horizon), np.nan)
+            values[:, : batch.rows] = np.where(batch.observed, batch.values, np.nan)
+            truths.append(values[:, plan.origins[:, None] + steps])
+        return truths
+
+    @property
+    def series(self) -> int:
+        """Number of series."""
+        return sum(map(len, self.batches))
 
     @property
     def horizon(self) -> int:
@@ -156,66 +161,102 @@ class ValidationData:
     @property
     def blocks(self) -> float:
         """Number of horizons in the validation rows of all series."""
-        return sum(plan.blocks for plan in self.plans)
+        pairs = zip(self.plans, self.batches, strict=True)
+        return sum(plan.blocks * len(batch) for plan, batch in pairs)
 
     @property
     def doubt(self) -> float:
         """Maximum fraction by which the error of a candidate may exceed the smallest error."""
         return min(max(DOUBT / self.blocks, LEAST_DOUBT), MOST_DOUBT)
 
+    @property
+    def numbers(self) -> Array:
+        """Indices of the series in the panel, (S,)."""
+        return np.concatenate([batch.numbers for batch in self.batches])
+
+    def bands(self, forecasts: Sequence[Array], relative: bool, series: int) -> Bands | None:
+        """Return the distribution of the errors of forecasts (S, O, H) of each batch.
+
+        ``series`` is the number of series in the panel. The result is None if all validation rows
+        are missing.
+        """
+        if all(np.isnan(truth).all() for truth in self.truths):
+            return None
+        pairs = zip(self.plans, self.batches, strict=True)
+        origins = [plan.origins for plan, batch in pairs for _ in range(len(batch))]
+        units = np.concatenate([batch.unit for batch in self.batches]).tolist()
+        made, truths = (list(chain.from_iterable(arrays)) for arrays in (forecasts, self.truths))
+        bands = Bands.of(made, truths, units, relative, self.blocks, origins)
+        means, sizes = np.full(series, np.nan), bands.sizes
+        means[self.numbers] = bands.means
+        if sizes.size:
+            sizes = np.full(series, np.nan)
+            sizes[self.numbers] = bands.sizes
+        return replace(bands, means=means, sizes=sizes)
+
     def error(self, forecasts: Sequence[Array]) -> float:
         """Return the mean absolute error in units of each series, averaged over all series."""
-        means = []
+        parts = zip(forecasts, range(len(self.batches)), strict=True)
+        return float(_mean_error([self._errors(f[None], number) for f, number in parts])[0])
+
+    def _errors(self, forecasts: Array, number: int) -> Array:
+        """Return the mean absolute errors (…, S) of a batch, which are NaN without true values."""
+        truth, unit = self.truths[number], self.batches[number].unit
+        observed = ~np.isnan(truth)
+        counts = observed.sum(axis=(1, 2))
+        weights = observed / (np.maximum(counts, 1) * unit)[:, None, None]
         with np.errstate(over="ignore", invalid="ignore"):
-            for forecast, truth, signal in zip(forecasts, self.truths, self.signals, strict=True):
-                errors = np.abs(forecast - truth)[~np.isnan(truth)]
-                if errors.size:
-                    means.append(float(np.mean(errors)) / signal.unit)
-        error = float(np.mean(means)) if means else np.inf
-        return error if np.isfinite(error) else np.inf
+            errors = forecasts - np.where(observed, truth, 0.0)
+            np.abs(errors, out=errors)
+            means = np.einsum("...soh,soh->...s", errors, weights)
+        return np.where(counts > 0, np.where(np.isnan(means), np.inf, means), np.nan)
 
     @one_blas_thread()
     def score(
         self, view: View, baselines: Sequence[Baseline], strategy: str
     ) -> list[ScoredCandidate]:
         """Train and score all candidates of a view, with the best ridge for direct readouts."""
-        rows = [ViewRows.of(view, signal) for signal in self.signals]
+        rows = [ViewRows.of(view, batch) for batch in self.batches]
         sums = self.sums(rows, baselines)
         # Series share weights unless the view trains each series on its own rows.
-        copies = 1 if view.alone else len(rows)
         if not view.alone:
-            sums = [merge_series(sums)]
+            sums = [merge_batches(sums)] * len(rows)
         scored = []
         if strategy != "direct" and not view.alone:
             for kind in ("recursive", "drifting"):
                 candidate = Candidate(view, baselines[0], kind)
                 weights = [candidate.solve(s.of_baseline(0, self.horizon)) for s in sums[0]]
-                forecasts = self.forecasts(rows, baselines[0], [weights] * copies)
+                forecasts = self.forecasts(rows, baselines[0], [weights] * len(rows))
                 scored.append(ScoredCandidate(candidate, forecasts, self.error(forecasts)))
         if strategy == "recursive":
             return scored
-        trained = [[direct(part) for part in folds] for folds in sums]
+        first = [direct(part) for part in sums[0]]
+        trained = (
+            [[direct(part) for part in folds] for folds in sums]
+            if view.alone
+            else [first] * len(rows)
+        )
         for number, baseline in enumerate(baselines):
             columns = slice(number * self.horizon, (number + 1) * self.horizon)
-            by_fold = [[weights[:, :, columns] for weights in folds] for folds in trained]
-            by_ridge = self.forecasts(rows, baseline, by_fold * copies)
-            errors = [self.error([f[i] for f in by_ridge]) for i in range(len(RIDGES))]
+            by_fold = [[np.swapaxes(W[..., columns], 0, 1) for W in folds] for folds in trained]
+            by_ridge = self.forecasts(rows, baseline, by_fold)
+            errors = _mean_error([self._errors(f, i) for i, f in enumerate(by_ridge)])
             best = int(np.argmin(errors))
             candidate = Candidate(view, baseline, "direct", RIDGES[best])
             forecasts = [f[best].copy() for f in by_ridge]
-            scored.append(ScoredCandidate(candidate, forecasts, errors[best]))
+            scored.append(ScoredCandidate(candidate, forecasts, float(errors[best])))
         return scored
 
     def sums(self, rows: Sequence[ViewRows], baselines: Sequence[Baseline]) -> list[list[Sums]]:
-        """Return the sums over the training rows of each fold, for each series."""
+        """Return the sums over the training rows of each fold, for each batch."""
         sums = []
-        for series, plan in zip(rows, self.plans, strict=True):
-            unit = series.unit(plan.stops[0])
-            parts = [
-                series.sums(baselines, self.horizon, start, stop, unit)
+        for part, plan in zip(rows, self.plans, strict=True):
+            unit = part.unit(plan.stops[0])
+            pieces = [
+                part.sums(baselines, self.horizon, start, stop, unit)
                 for start, stop in pairwise((0, *plan.stops))
             ]
-            sums.append(list(accumulate(parts, Sums.merge)))
+            sums.append(list(accumulate(pieces, add)))
         return sums
 
     def forecasts(
@@ -224,26 +265,35 @@ class ValidationData:
         baseline: Baseline,
         weights: Sequence[Sequence[Array]],
     ) -> list[Array]:
-        """Return forecasts (…, O, H) of each series, given weights (…, N', H) for each fold."""
+        """Return forecasts (…, S, O, H) of each batch, given weights (…, S, N', H) of each fold."""
         forecasts = []
-        for series, plan, folds in zip(rows, self.plans, weights, strict=True):
+        for part, plan, folds in zip(rows, self.plans, weights, strict=True):
             each = zip(folds, plan.origins_by_fold, strict=True)
-            parts = [series.forecast(baseline, part, origins) for part, origins in each]
-            forecasts.append(np.concatenate(parts, axis=-2))
+            pieces = [part.forecast(baseline, W, origins) for W, origins in each]
+            forecasts.append(np.concatenate(pieces, axis=-2))
         return forecasts
 
     def forecasts_of_prior(self, prior: Prior, season: int) -> list[Array]:
-        """Return forecasts (O, H) of each series by the prior, adapted to the rows of each fold."""
+        """Return forecasts (S, O, H) by the prior, adapted to the rows of each fold."""
         forecasts = []
-        for signal, plan in zip(self.signals, self.plans, strict=True):
+        for batch, plan in zip(self.batches, self.plans, strict=True):
             parts = []
             for stop, origins in zip(plan.stops, plan.origins_by_fold, strict=True):
-                mixture = Mixture.of(prior, signal, stop, self.horizon, season, self.horizon)
+                mixture = Mixture.of(prior, batch, stop, self.horizon, season, self.horizon)
                 parts.append(mixture.forecast(origins))
-            forecasts.append(np.concatenate(parts))
+            forecasts.append(np.concatenate(parts, axis=1))
         return forecasts
 
 
-def merge_series(sums: Sequence[Sequence[Sums]]) -> list[Sums]:
+def merge_batches(sums: Sequence[Sequence[Sums]]) -> list[Sums]:
     """Return the sums over all series, for each fold."""
-    return [reduce(Sums.merge, parts) for parts in zip(*sums, strict=True)]
+    return [reduce(add, (part.total() for part in parts)) for parts in zip(*sums, strict=True)]
+
+
+def _mean_error(errors: Sequence[Array]) -> Array:
+    """Return the means (…,) of errors (…, S) over all batches, ignoring NaN; inf if not finite."""
+    whole = np.concatenate(errors, axis=-1)
+    there = ~np.isnan(whole)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        mean = np.where(there, whole, 0.0).sum(axis=-1) / there.sum(axis=-1)
+    return np.where(np.isfinite(mean), mean, np.inf)

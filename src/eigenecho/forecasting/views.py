@@ -13,8 +13,8 @@ from eigenecho import spectra
 from eigenecho.basis import interleave, separate
 from eigenecho.errors import bad_argument
 from eigenecho.forecasting.signals import RemovedEffects
+from eigenecho.forecasting.states import Rows
 from eigenecho.reservoir import Reservoir
-from eigenecho.rows import BlockRows
 from eigenecho.spectra import Spectrum
 from eigenecho.transition import Diagonal
 from eigenecho.types import Array, NonNegative
@@ -85,21 +85,21 @@ class Filter:
         return Reservoir(Diagonal(self.spectrum), b)
 
     def drive(self, y: Array) -> tuple[Array, Array]:
-        """Return the level ℓ and the input u (T,) of a series (T,).
+        """Return the levels ℓ and the inputs u (S, T) of series (S, T).
 
         The level starts at the first value.
         """
-        a = self.keep
-        level = y if a == 0 else lfilter([1 - a], [1, -a], y - y[0]) + y[0]
-        return level, y - np.concatenate([y[:1], level[:-1]])
+        a, first = self.keep, y[:, :1]
+        level = y if a == 0 else lfilter([1 - a], [1, -a], y - first) + first
+        return level, y - np.concatenate([first, level[:, :-1]], axis=1)
 
-    def run(self, y: Array) -> tuple[Array, BlockRows]:
-        """Return the level (T,) and the rows of a series (T,) without missing values."""
+    def run(self, y: Array) -> tuple[Array, Rows]:
+        """Return the levels (S, T) and the rows of series (S, T) without missing values."""
         level, u = self.drive(y)
-        return level, BlockRows(steps_so_far(y)[:, None], [(self.reservoir, u[:, None])])
+        return level, Rows(steps_so_far(y), [(self.reservoir, u)])
 
     def closed_loop(self, weights: Array, horizon: int) -> Array:
-        """Return the weights (N + 1, H) of a closed loop with one-step weights (N + 1,).
+        """Return the weights (…, N + 1, H) of closed loops with one-step weights (…, N + 1).
 
         Each forecast is used as the next value:
 
@@ -112,20 +112,20 @@ class Filter:
         modes = np.concatenate([[1.0], self.spectrum.real, self.spectrum.pairs.conj()])
         w = separate(weights, n)
         b = separate(np.concatenate([[0.0], self.reservoir.B[0]]), n).conj()
-        steps, step = np.empty((horizon, w.size), complex), w
+        steps, step = np.empty((horizon, *w.shape), complex), w
         with np.errstate(over="ignore", invalid="ignore"):
             for h in range(horizon):
                 steps[h] = step
-                step = modes * step + (b @ step).real * w
-            out = interleave(steps[:, :n].real, steps[:, n:])
+                step = modes * step + (step @ b).real[..., None] * w
+            out = interleave(steps[..., :n].real, steps[..., n:])
             out[1:] += (1 - self.keep) * np.cumsum(out[:-1], axis=0)
-        return out.T
+        return np.moveaxis(out, 0, -1)
 
 
 def steps_so_far(y: Array) -> Array:
-    """Return the root mean square step up to each row, (T,), which is 0 in the first row."""
-    steps = np.diff(y, prepend=y[0])
-    return np.sqrt(np.cumsum(steps**2) / np.maximum(np.arange(len(y)), 1))
+    """Return the root mean square step up to each row (S, T), which is 0 in the first row."""
+    steps = np.diff(y, prepend=y[:, :1])
+    return np.sqrt(np.cumsum(steps**2, axis=1) / np.maximum(np.arange(y.shape[1]), 1))
 
 
 def check_growth(spectrum: Spectrum, rows: int, name: str = "spectrum") -> None:

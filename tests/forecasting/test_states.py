@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eigenecho import rows as series_rows
+from eigenecho.forecasting import states
 from eigenecho.forecasting.views import Filter
 from eigenecho.spectra import Spectrum
 from filtered_rows import all_rows
@@ -20,52 +20,59 @@ SIDE = Filter(0.0, Spectrum([0.5]))
 
 def rows_of(count, seed=0):
     y, column = np.random.default_rng(seed).normal(size=(2, count)).cumsum(axis=1)
-    _, rows = FILTER.run(y)
-    beside = (SIDE.reservoir, SIDE.drive(column)[1][:, None])
+    _, rows = FILTER.run(y[None])
+    beside = (SIDE.reservoir, SIDE.drive(column[None])[1])
     return replace(rows, runs=[*rows.runs, beside])
 
 
 def loop(rows):
     """Return all rows, computed step by step."""
-    parts = [rows.head]
+    parts = [rows.head.T]
     for reservoir, drive in rows.runs:
         state, W, B = np.zeros(reservoir.units), reservoir.transition.matrix, reservoir.B
-        states = []
-        for u in drive:
-            state = state @ W + u @ B
-            states.append(state)
-        parts.append(np.reshape(states, (len(drive), -1)))
+        made = []
+        for u in drive[0]:
+            state = state @ W + u * B[0]
+            made.append(state)
+        parts.append(np.array(made))
     return np.concatenate(parts, axis=1)
 
 
 @pytest.mark.parametrize("block", [1, 7, 40, 1000])
 def test_rows_equal_those_of_a_loop(monkeypatch, block):
     rows = rows_of(40)
-    monkeypatch.setattr(series_rows, "BLOCK_BYTES", 8 * block * rows.size)
+    monkeypatch.setattr(states, "BLOCK", block * rows.size)
     expected = loop(rows)
     np.testing.assert_allclose(all_rows(rows), expected, rtol=0, atol=1e-12)
     assert rows.size == expected.shape[1] == 6
-    assert len(rows) == 40
 
 
 @given(st.integers(1, 30), st.integers(0, 30), st.integers(0, 30), st.integers(1, 12))
 def test_blocks_and_single_rows_equal_the_whole_exactly(count, first, last, block):
     first, last = sorted((min(first, count), min(last, count)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(series_rows, "BLOCK_BYTES", 8 * 10**6)
+        patch.setattr(states, "BLOCK", 10**6)
         whole = all_rows(rows_of(count))
-        patch.setattr(series_rows, "BLOCK_BYTES", 8 * block * 6)
+        patch.setattr(states, "BLOCK", 6 * block)
         rows = rows_of(count)
         blocks = list(rows.blocks(first, last))
-        assert sum(len(x) for _, x in blocks) == last - first
-        assert all(len(x) <= block for _, x in blocks)
-        assert all(np.array_equal(x, whole[start : start + len(x)]) for start, x in blocks)
+        assert sum(x.shape[1] for _, x in blocks) == last - first
+        assert all(x.shape[1] <= block for _, x in blocks)
+        assert all(np.array_equal(x[0], whole[t : t + x.shape[1]]) for t, x in blocks)
         some = np.random.default_rng(0).integers(count, size=5)
-        assert np.array_equal(rows.at(some), whole[some])
+        assert np.array_equal(rows.at(some)[0], whole[some])
 
 
 def test_rows_do_not_depend_on_later_rows(monkeypatch):
-    monkeypatch.setattr(series_rows, "BLOCK_BYTES", 8 * 60)
+    monkeypatch.setattr(states, "BLOCK", 60)
     y = np.random.default_rng(0).normal(size=95)
-    rows, first = FILTER.run(y)[1], FILTER.run(y[:8])[1]
-    assert np.array_equal(rows.at(np.arange(8)), all_rows(first))
+    rows, first = FILTER.run(y[None])[1], FILTER.run(y[None, :8])[1]
+    assert np.array_equal(rows.at(np.arange(8))[0], all_rows(first))
+
+
+def test_responses_of_many_series_equal_their_rows():
+    y = np.random.default_rng(0).normal(size=(9, 40)).cumsum(axis=1)
+    rows, origins = FILTER.run(y)[1], np.array([0, 20, 39])
+    expected = np.stack([all_rows(FILTER.run(y[i : i + 1])[1])[origins] for i in range(9)])
+    np.testing.assert_allclose(rows.at(origins), expected, rtol=0, atol=1e-12)
+    assert "_first" not in vars(rows)
