@@ -140,9 +140,6 @@ class ViewRows:
     def unit(self, stop: int) -> Array:
         """Return the root mean square steps before row ``stop``, (S,)."""
         size = self.rows.head[:, max(stop - 1, 0)]
-        if self.view.by_deviation:
-            deviation = self.values[:, :stop].std(axis=1)
-            size = np.where(deviation > 0, deviation, size)
         return np.where(size > 0, size, _steps(self.view, self.batch))
 
     def sums(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import NamedTuple
@@ -57,9 +57,6 @@ MOST_PERIODS = 20
 
 FEWEST, MOST = 5, 60
 """Number of views that members may use regardless of the cost, and maximum number of members."""
-
-VARIED = 2
-"""Number of the best views whose variants are also scored for long series."""
 
 OPTIMISM = 1.15
 """Factor by which the errors of selected candidates are larger on new rows."""
@@ -169,12 +166,6 @@ def select_candidates(batches: Sequence[Batch], config: ForecastConfig, run: Run
     score = partial(data.score, baselines=baselines, strategy=config.strategy)
     # Ties between candidates are broken by the order of the views, not of their completion.
     scored = list(chain.from_iterable(run("choosing", score, views)))
-    if rows >= LONG:
-        ranked = sorted(scored, key=lambda s: s.error)
-        best_views = list(dict.fromkeys(s.candidate.view for s in ranked))[:VARIED]
-        nearby = [new for v in best_views for new in variants(v, rows, config, data.series)]
-        more = [view for view in dict.fromkeys(nearby) if view not in views]
-        scored += chain.from_iterable(run("choosing", score, more))
     best = keep_best(data, scored, sum(batch.values.size for batch in moving(batches)))
     if not best:
         return Selection([], bands=_bands_of_prior(batches, config))
@@ -249,18 +240,6 @@ def candidate_views(data: ValidationData, rows: int, config: ForecastConfig) -> 
                 for name, spectrum in named.items()
             ]
     return views
-
-
-def variants(view: View, rows: int, config: ForecastConfig, series: int) -> list[View]:
-    """Return variants of a view: one without slow modes, and one with ``by_deviation``."""
-    found = []
-    if config.spectrum is None:
-        seasons = () if view.removed.calendar else config.seasons
-        rings = candidate_spectra(rows, seasons, with_slow=False)[view.name]
-        found.append(replace(view, filter=Filter(view.filter.memory, rings)))
-    if series > 1:
-        found.append(replace(view, by_deviation=True))
-    return found
 
 
 def baselines_for(rows: int, seasons: Sequence[int]) -> list[Baseline]:

@@ -152,10 +152,6 @@ class View:
     alone : bool
         Train each series on its own rows only. This is used if the other series are past columns,
         because a series that predicts one series need not predict another.
-    by_deviation : bool
-        Before the sums of several series are merged, divide each series by its standard deviation
-        instead of its root mean square step. Series with large swings then have less influence on
-        the weights.
     """
 
     name: str
@@ -163,7 +159,6 @@ class View:
     removed: RemovedEffects = PLAIN
     side: Filter | None = None
     alone: bool = False
-    by_deviation: bool = False
 
     @property
     def logarithm(self) -> bool:
@@ -176,17 +171,14 @@ class View:
         return self.removed.known or self.removed.calendar
 
 
-def candidate_spectra(
-    rows: int, seasons: Sequence[int], with_slow: bool = True
-) -> dict[str, Spectrum]:
+def candidate_spectra(rows: int, seasons: Sequence[int]) -> dict[str, Spectrum]:
     """Return candidate spectra by name, for series with the given number of rows and seasons.
 
     The spectra combine seasonal rings (rings whose modes include the seasonal frequencies), small
-    rings and slow modes. With ``with_slow=False``, slow modes are not added to seasonal and long
-    rings.
+    rings and slow modes.
     """
     slowest = _radius(_longest_memory(rows, seasons))
-    slow = [spectra.time_constants(SLOW, sr=slowest, shortest=2.0)] if with_slow else []
+    slow = spectra.time_constants(SLOW, sr=slowest, shortest=2.0)
     small = int(np.clip(rows // 8, 4, 12))
     if rows >= LONG:
         return _long_spectra(seasons, small, slow)
@@ -202,10 +194,10 @@ def candidate_spectra(
     for season in seasons:
         if not 2 <= season <= LONGEST or 4 * season > rows:
             continue
-        named[f"season {season}"] = _join(_ring(season, 2 * season), *slow)
+        named[f"season {season}"] = _join(_ring(season, 2 * season), slow)
         named[f"season {season}, short"] = _seasonal(season, small, slow)
         if 8 * season <= rows and 2 * season <= LONGEST:
-            named[f"two seasons {season}"] = _join(_ring(2 * season, 3 * season), *slow)
+            named[f"two seasons {season}"] = _join(_ring(2 * season, 3 * season), slow)
     return named
 
 
@@ -219,9 +211,7 @@ def _longest_memory(rows: int, seasons: Sequence[int]) -> float:
     return longest * ASIDE if is_taken else longest
 
 
-def _long_spectra(
-    seasons: Sequence[int], small: int, slow: Sequence[Spectrum]
-) -> dict[str, Spectrum]:
+def _long_spectra(seasons: Sequence[int], small: int, slow: Spectrum) -> dict[str, Spectrum]:
     fitting = [season for season in seasons if 2 <= season <= LONGEST]
     longest = max(fitting, default=1)
     modes = LONGEST // longest * longest
@@ -229,16 +219,16 @@ def _long_spectra(
     if fitting and fitting[0] < modes:
         named[f"season {fitting[0]}, short"] = _seasonal(fitting[0], small, slow)
     return named | {
-        "half as long": _join(_ring(modes // 2, 0.6 * modes), *slow),
-        "long": _join(_ring(modes, 0.6 * modes), *slow),
-        "long, slower": _join(_ring(modes, 1.2 * modes), *slow),
-        "long, slowest": _join(_ring(modes, 2.4 * modes), *slow),
+        "half as long": _join(_ring(modes // 2, 0.6 * modes), slow),
+        "long": _join(_ring(modes, 0.6 * modes), slow),
+        "long, slower": _join(_ring(modes, 1.2 * modes), slow),
+        "long, slowest": _join(_ring(modes, 2.4 * modes), slow),
     }
 
 
-def _seasonal(season: int, small: int, slow: Sequence[Spectrum]) -> Spectrum:
+def _seasonal(season: int, small: int, slow: Spectrum) -> Spectrum:
     """Return a spectrum that consists of a ring for a season, a small ring, and slow modes."""
-    return _join(_ring(season, 3 * season), spectra.ring(small + 1, sr=0.8), *slow)
+    return _join(_ring(season, 3 * season), spectra.ring(small + 1, sr=0.8), slow)
 
 
 def _join(*parts: Spectrum) -> Spectrum:
