@@ -32,6 +32,5 @@ def all_rows(rows):
 
 
 def whole(filter, y):
-    """Return the level (T,) of a series, and all rows (T, N')."""
-    level, rows = filter.run(np.asarray(y)[None])
-    return level[0], all_rows(rows)
+    """Return all rows (T, N') of a series (T,)."""
+    return all_rows(filter.run(np.asarray(y)[None]))

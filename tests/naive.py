@@ -261,28 +261,24 @@ def fit_with_gaps(
 # Forecasters ----------------------------------------------------------------------------------
 
 
-def filtered(y, real, pairs, memory=0.0):
-    """Return the level (T,) and rows [c, r], (T, 1 + n + 2m), after each value of a series (T,).
+def filtered(y, real, pairs):
+    """Return the rows [c, r], (T, 1 + n + 2m), after each value of a series (T,).
 
     c is the root mean square step so far; a pair of modes μ, μ̄ has two columns, Re z and Im z of
-    z(t) = μ z(t−1) + u(t) b.
+    z(t) = μ z(t−1) + (y(t) − y(t−1)) b.
     """
-    keep = np.exp(-1 / memory) if memory > 0 else 0.0
     modes = [*np.asarray(real, complex), *np.asarray(pairs, complex)]
-    n, level, z = len(real), y[0], np.zeros(len(modes), complex)
-    levels, rows = [], []
+    n, z, rows = len(real), np.zeros(len(modes), complex), []
     for t, value in enumerate(y):
-        u = value - level
-        level = level + (1 - keep) * u
+        u = value - y[max(t - 1, 0)]
         for i, mode in enumerate(modes):
             weight = np.sqrt(max(1 - abs(mode) ** 2, 1e-6))
             z[i] = mode * z[i] + u * weight * (1 if i < n else np.sqrt(2))
         steps = [y[s] - y[s - 1] for s in range(1, t + 1)]
         size = np.sqrt(np.mean(np.square(steps))) if steps else 0.0
         parts = [part for one in z[n:] for part in (one.real, one.imag)]
-        levels.append(level)
         rows.append([size, *z[:n].real, *parts])
-    return np.array(levels), np.array(rows)
+    return np.array(rows)
 
 
 def iterate_filter(y, weights, horizon, **filter):
@@ -291,10 +287,10 @@ def iterate_filter(y, weights, horizon, **filter):
     The constant, the first of the ``weights``, is the one at the end of y.
     """
     extended_y = list(y)
-    constant = filtered(y, **filter)[1][-1, 0]
+    constant = filtered(y, **filter)[-1, 0]
     for _ in range(horizon):
-        level, rows = filtered(extended_y, **filter)
-        extended_y.append(level[-1] + constant * weights[0] + rows[-1, 1:] @ weights[1:])
+        row = filtered(extended_y, **filter)[-1]
+        extended_y.append(extended_y[-1] + constant * weights[0] + row[1:] @ weights[1:])
     return np.array(extended_y[len(y) :])
 
 

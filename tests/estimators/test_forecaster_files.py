@@ -191,7 +191,6 @@ def test_effects_are_restored(kind, forecasters, tmp_path):
     effects = forecasters[kind].fitted_.effects
     found = loaded(forecasters[kind], tmp_path / "file").fitted_.effects
     assert found.periods == effects.periods
-    assert found.filter.memory == effects.filter.memory
     assert found.filter.spectrum == effects.filter.spectrum
     assert found.removed == effects.removed
     for weights, expected in zip(found.weights, effects.weights, strict=True):
@@ -332,9 +331,7 @@ DAMAGES = [
     ("single", _fitted(REMOVED + "calendar", []), "removed.calendar"),
     ("single", _fitted(REMOVED + "calendar", 0), "removed.calendar=0"),
     ("single", _fitted("effects/weights", 2), "weights"),
-    ("single", _fitted("effects/filter/memory", -1.0), "memory=-1"),
     ("single", _fitted("config/periods", [0.5]), "periods[=:]"),
-    ("single", _fitted("config/level", -1.0), "level=-1"),
     ("single", _fitted("config/periods", 4.0), "periods=4"),
     ("single", _fitted("config/periods", ["a"]), "periods"),
     ("single", _fitted("config/periods", []), "periods[=:]"),
@@ -360,7 +357,6 @@ DAMAGES = [
     ("single", _member("ridge", []), "ridge[=:]"),
     ("single", _fitted("ensemble/members", 10**15), "members"),
     ("single", _value("more", 1), "values[=:]"),
-    ("single", _view("filter/memory", -1.0), "memory=-1"),
     ("single", _view("removed/known", 1), "removed.known=1"),
     ("single", _view("name", 3), "name=3"),
     ("single", _emptied("effects/weights"), "removed[=:]"),
@@ -411,7 +407,7 @@ def test_effect_needs_known_columns(forecasters, tmp_path):
 def test_side_filter_needs_side_columns(forecasters, tmp_path):
     def more(tensors, values):
         view = values["fitted"]["ensemble"]["members"][0]["view"]
-        view["side"] = {"memory": 0.0, "spectrum": {"real": True, "pairs": True}}
+        view["side"] = {"spectrum": {"real": True, "pairs": True}}
         tensors["fitted.ensemble.members.0.view.side.spectrum.real"] = np.array([0.5])
         tensors["fitted.ensemble.members.0.view.side.spectrum.pairs"] = np.zeros((0, 2))
 
@@ -422,14 +418,14 @@ def test_side_filter_needs_side_columns(forecasters, tmp_path):
 def test_numpy_scalars_as_parameters(tmp_path):
     rng = np.random.default_rng(0)
     y, X = rng.normal(size=60).cumsum(), rng.normal(size=(60, 2)).cumsum(axis=0)
-    given = ee.Forecaster(np.int64(3), level=np.float32(4), past=np.array([1])).fit(y, X)
-    plain = ee.Forecaster(3, level=4.0, past=[1]).fit(y, X)
+    given = ee.Forecaster(np.int64(3), past=np.array([1])).fit(y, X)
+    plain = ee.Forecaster(3, past=[1]).fit(y, X)
     given.save(tmp_path / "one")
     again = ee.load(tmp_path / "one")
     ahead = np.ones((3, 1))
     for one in (plain, again):
         assert np.array_equal(one.predict(X=ahead), given.predict(X=ahead))
-    assert (again.horizon, again.level, list(again.past)) == (3, 4.0, [1])
+    assert (again.horizon, list(again.past)) == (3, [1])
 
 
 # Error sizes of series ----------------------------------------------------------------------------

@@ -48,7 +48,6 @@ def candidate_key(candidate):
     side = view.side is not None
     return (
         view.name,
-        view.filter.memory,
         view.removed,
         side,
         candidate.kind,

@@ -14,7 +14,7 @@ from eigenecho.forecasting.views import Filter, View
 from eigenecho.spectra import Spectrum
 from filtered_rows import all_rows, batch_of
 
-FILTER = Filter(0.0, Spectrum([0.8, -0.3], [0.3 + 0.6j]))
+FILTER = Filter(Spectrum([0.8, -0.3], [0.3 + 0.6j]))
 H, T, FIRST = 4, 60, 1
 LEVEL = Baseline("level")
 
@@ -99,7 +99,7 @@ def test_weights_are_zero_without_information():
 
 
 def test_side_columns_are_not_iterated():
-    side = Filter(0.0, Spectrum([0.5]))
+    side = Filter(Spectrum([0.5]))
     y = series()
     batch = batch_of(y, past=y[None, :, None])
     beside = ViewRows.of(View("", FILTER, side=side), batch)

@@ -233,8 +233,8 @@ def test_no_columns_have_no_effect():
 
 def unforeseen(z, weights, spectrum):
     """Return the one-step errors of a filter without its constant, computed by a loop."""
-    level, rows = naive.filtered(z, spectrum.real, spectrum.pairs)
-    return np.array([z[t + 1] - level[t] - rows[t, 1:] @ weights for t in range(len(z) - 1)])
+    rows = naive.filtered(z, spectrum.real, spectrum.pairs)
+    return np.array([z[t + 1] - z[t] - rows[t, 1:] @ weights for t in range(len(z) - 1)])
 
 
 def least_squares(X, y):
@@ -254,8 +254,8 @@ def learnt_by_hand(z, columns, wave, spectrum, rounds=2):
     v, p = np.zeros(columns.shape[1]), np.zeros(wave.shape[1])
     for _ in range(rounds):
         rest = z - columns @ v - wave @ p
-        level, rows = naive.filtered(rest, spectrum.real, spectrum.pairs)
-        one_step = least_squares(rows[:-1, 1:], rest[1:] - level[:-1])
+        rows = naive.filtered(rest, spectrum.real, spectrum.pairs)
+        one_step = least_squares(rows[:-1, 1:], np.diff(rest))
         v = explained(z - wave @ p, columns, one_step, spectrum) if v.size else v
         p = explained(z - columns @ v, wave, one_step, spectrum) if p.size else p
     return one_step, v, p

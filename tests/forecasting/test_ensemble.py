@@ -18,7 +18,7 @@ from eigenecho.forecasting.views import Filter, View
 from eigenecho.spectra import Spectrum
 from filtered_rows import batch_of
 
-VIEW, LEVEL, H = View("", Filter(0.0, Spectrum([0.8], [0.3 + 0.6j]))), Baseline("level"), 3
+VIEW, LEVEL, H = View("", Filter(Spectrum([0.8], [0.3 + 0.6j]))), Baseline("level"), 3
 DIRECT, LOOP = Candidate(VIEW, LEVEL, "direct", 1.0), Candidate(VIEW, LEVEL, "recursive")
 
 
@@ -96,7 +96,7 @@ def test_tolerance_is_at_most_three_quarters():
 
 
 def test_number_of_members_is_limited_by_the_training_cost():
-    filter = Filter(0.0, spectra.ring(299, sr=0.9))
+    filter = Filter(spectra.ring(299, sr=0.9))
     alike = []
     for number in range(20):  # two candidates per view share its sums
         view = View(f"view {number}", filter)
@@ -124,7 +124,7 @@ def test_training_merges_all_series_in_their_own_units():
 
 def test_members_of_a_view_share_its_sums():
     season = Baseline("season", 4)
-    other = View("", Filter(2.0, Spectrum([0.7])))
+    other = View("", Filter(Spectrum([0.7])))
     seasonal = Candidate(VIEW, season, "direct", 3.0)
     candidates = [DIRECT, Candidate(other, LEVEL, "direct", 2.0), seasonal, LOOP]
     (signal,) = signals()

@@ -74,7 +74,7 @@ def test_simple_methods_are_weighted_by_past_errors():
     for kind in kinds:
         errors = []
         for t in range(5, len(SIGNED) - 1):
-            made = Baseline(kind, 4).forecast(SIGNED[None], SIGNED[None], np.array([t]), 3)[0, 0]
+            made = Baseline(kind, 4).forecast(SIGNED[None], np.array([t]), 3)[0, 0]
             for h in range(1, min(3, len(SIGNED) - 1 - t) + 1):
                 errors.append(abs(made[h - 1] - SIGNED[t + h]) / np.sqrt(h))
         losses.append(np.mean(errors))

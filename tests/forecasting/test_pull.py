@@ -13,7 +13,7 @@ from eigenecho.forecasting.views import Filter, View
 from eigenecho.spectra import Spectrum
 from filtered_rows import all_rows, batch_of
 
-FILTER = Filter(0.0, Spectrum([0.8], [0.3 + 0.6j]))
+FILTER = Filter(Spectrum([0.8], [0.3 + 0.6j]))
 VIEW, LEVEL, H, T = View("", FILTER), Baseline("level"), 3, 50
 
 

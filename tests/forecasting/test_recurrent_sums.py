@@ -19,18 +19,18 @@ from filtered_rows import all_rows
 
 def rows_of(filter, y, column):
     """Return the rows of a series and of a side column."""
-    rows, side = filter.run(y[None])[1], Filter(0.0, Spectrum([0.5], [0.3 + 0.2j]))
+    rows, side = filter.run(y[None]), Filter(Spectrum([0.5], [0.3 + 0.2j]))
     return replace(rows, runs=[*rows.runs, (side.reservoir, column[None])])
 
 
 @given(
-    st.integers(1, 12), st.integers(0, 20), st.integers(1, 30), st.floats(0.0, 20.0),
+    st.integers(1, 12), st.integers(0, 20), st.integers(1, 30),
     st.integers(1, 9), st.integers(0, 2**32 - 1),
 )  # fmt: skip
-def test_products_for_all_steps_equal_a_loop(horizon, first, count, memory, units, seed):
+def test_products_for_all_steps_equal_a_loop(horizon, first, count, units, seed):
     rng = np.random.default_rng(seed)
     y = rng.normal(size=first + count + horizon).cumsum()
-    filter = Filter(memory, spectra.golden(units, sr=0.95, seed=seed))
+    filter = Filter(spectra.golden(units, sr=0.95, seed=seed))
     rows, last = rows_of(filter, y, rng.normal(size=len(y))), first + count
     x = all_rows(rows)
     found = recurrent_products(filter, rows, y[None], first, last, horizon)[0]
@@ -45,8 +45,8 @@ def test_products_for_all_steps_equal_a_loop(horizon, first, count, memory, unit
 def test_products_are_accurate_over_many_steps(radius):
     rng = np.random.default_rng(0)
     y = rng.normal(size=3000).cumsum()
-    filter = Filter(0.0, spectra.ring(48, sr=radius))
-    rows = filter.run(y[None])[1]
+    filter = Filter(spectra.ring(48, sr=radius))
+    rows = filter.run(y[None])
     x = all_rows(rows)
     found = recurrent_products(filter, rows, y[None], 0, 2400, 600)[0]
     windows = np.lib.stride_tricks.sliding_window_view(y, 600)[1:2401]
@@ -54,7 +54,6 @@ def test_products_are_accurate_over_many_steps(radius):
     assert_allclose(found, wanted, rtol=0, atol=1e-12 * np.abs(wanted).max())
 
 
-@pytest.mark.parametrize("memory", [0.0, 50.0])
 @pytest.mark.parametrize("first", [0, 1, 300])
 @pytest.mark.parametrize(
     "spectrum",
@@ -64,10 +63,10 @@ def test_products_are_accurate_over_many_steps(radius):
         spectra.ring(1, sr=0.3),
     ],
 )
-def test_squares_of_a_long_series_equal_those_of_its_rows(memory, first, spectrum):
+def test_squares_of_a_long_series_equal_those_of_its_rows(first, spectrum):
     rng = np.random.default_rng(0)
     y = rng.normal(size=4000).cumsum()
-    filter = Filter(memory, spectrum)
+    filter = Filter(spectrum)
     rows = rows_of(filter, y, rng.normal(size=len(y)))
     x = all_rows(rows)
     found = recurrent_squares(filter, rows, first, 3900)[0]
@@ -81,5 +80,5 @@ def test_squares_of_a_long_series_equal_those_of_its_rows(memory, first, spectru
     ("radius", "rows"), [(0.9, LONG - 1), (1.0, 2 * LONG), (1 - LEAST_FADE / 4, 2 * LONG)]
 )
 def test_squares_are_not_computed_for_slow_modes_or_few_rows(radius, rows):
-    filter = Filter(0.0, spectra.ring(4, sr=radius))
-    assert recurrent_squares(filter, filter.run(np.arange(float(rows))[None])[1], 0, rows) is None
+    filter = Filter(spectra.ring(4, sr=radius))
+    assert recurrent_squares(filter, filter.run(np.arange(float(rows))[None]), 0, rows) is None

@@ -15,7 +15,7 @@ from eigenecho.forecasting.views import Filter, View
 from eigenecho.spectra import Spectrum
 from filtered_rows import all_rows, batch_of
 
-FILTER = Filter(3.0, Spectrum([0.8], [0.3 + 0.6j]))
+FILTER = Filter(Spectrum([0.8], [0.3 + 0.6j]))
 BASES = [Baseline("level"), Baseline("season", 4)]
 H, T, UNIT = 3, 40, 1.7
 
@@ -29,13 +29,13 @@ def signal(gaps=True, beside=0):
 
 
 def rows_of(gaps=True, beside=0):
-    side = Filter(0.0, Spectrum([0.5, 0.2])) if beside else None
+    side = Filter(Spectrum([0.5, 0.2])) if beside else None
     return ViewRows.of(View("", FILTER, side=side), signal(gaps, beside))
 
 
 def summed(rows, bases, first, start, stop):
     """Return sums over rows whose targets lie before ``stop``, but not before ``start``."""
-    x, level, truth = all_rows(rows.rows) / UNIT, rows.level, rows.truth[0]
+    x, level, truth = all_rows(rows.rows) / UNIT, rows.values, rows.truth[0]
     size, own = x.shape[1], FILTER.size
     ahead, products = np.zeros((size, size)), np.zeros((size, H * len(bases)))
     next_one, product = np.zeros((own, own)), np.zeros((own, 1))
@@ -45,7 +45,7 @@ def summed(rows, bases, first, start, stop):
             counts[0] += 1
             ahead += np.outer(x[t], x[t])
             for b, base in enumerate(bases):
-                made = base.forecast(rows.values, level, np.array([t]), H)[0, 0]
+                made = base.forecast(rows.values, np.array([t]), H)[0, 0]
                 for h in range(H):
                     target = (truth[t + 1 + h] - made[h]) / UNIT
                     if not np.isnan(target):
@@ -126,7 +126,7 @@ def test_forecast_is_the_base_plus_weighted_rows():
     made = rows.forecast(BASES[1], weights, origins)
     for i, t in enumerate(origins):
         for h in range(H):
-            base = BASES[1].forecast(rows.values, rows.level, np.array([t]), H)[0, 0, h]
+            base = BASES[1].forecast(rows.values, np.array([t]), H)[0, 0, h]
             wanted = base + all_rows(rows.rows)[t] @ weights[:, h]
             assert made[0, i, h] == pytest.approx(wanted, rel=1e-12)
 

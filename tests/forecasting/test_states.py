@@ -10,18 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eigenecho.forecasting import states
-from eigenecho.forecasting.views import Filter
+from eigenecho.forecasting.views import Filter, steps
 from eigenecho.spectra import Spectrum
 from filtered_rows import all_rows
 
-FILTER = Filter(2.0, Spectrum([0.9, 0.1], [0.3 + 0.6j]))
-SIDE = Filter(0.0, Spectrum([0.5]))
+FILTER = Filter(Spectrum([0.9, 0.1], [0.3 + 0.6j]))
+SIDE = Filter(Spectrum([0.5]))
 
 
 def rows_of(count, seed=0):
     y, column = np.random.default_rng(seed).normal(size=(2, count)).cumsum(axis=1)
-    _, rows = FILTER.run(y[None])
-    beside = (SIDE.reservoir, SIDE.drive(column[None])[1])
+    rows = FILTER.run(y[None])
+    beside = (SIDE.reservoir, steps(column[None]))
     return replace(rows, runs=[*rows.runs, beside])
 
 
@@ -66,13 +66,13 @@ def test_blocks_and_single_rows_equal_the_whole_exactly(count, first, last, bloc
 def test_rows_do_not_depend_on_later_rows(monkeypatch):
     monkeypatch.setattr(states, "BLOCK", 60)
     y = np.random.default_rng(0).normal(size=95)
-    rows, first = FILTER.run(y[None])[1], FILTER.run(y[None, :8])[1]
+    rows, first = FILTER.run(y[None]), FILTER.run(y[None, :8])
     assert np.array_equal(rows.at(np.arange(8))[0], all_rows(first))
 
 
 def test_responses_of_many_series_equal_their_rows():
     y = np.random.default_rng(0).normal(size=(9, 40)).cumsum(axis=1)
-    rows, origins = FILTER.run(y)[1], np.array([0, 20, 39])
-    expected = np.stack([all_rows(FILTER.run(y[i : i + 1])[1])[origins] for i in range(9)])
+    rows, origins = FILTER.run(y), np.array([0, 20, 39])
+    expected = np.stack([all_rows(FILTER.run(y[i : i + 1]))[origins] for i in range(9)])
     np.testing.assert_allclose(rows.at(origins), expected, rtol=0, atol=1e-12)
     assert "_first" not in vars(rows)

@@ -16,7 +16,6 @@ from eigenecho.checks import (
     check_count,
     check_coverage,
     check_flag,
-    check_not_negative,
     generator,
     is_finite_number,
 )
@@ -84,11 +83,6 @@ class Forecaster(BaseEstimator):
         Train on the validation rows too, after the selection.
     spectrum : Spectrum, optional
         Spectrum that replaces the candidate spectra.
-    level : float, optional
-        Time constant, in rows, of the running mean that is subtracted from the input of the
-        reservoir and added to forecasts. 0 subtracts the last value, so that the input is the
-        change between rows. The default is 0 for short series; for long series, the level is
-        selected on the validation split.
     prior : "auto", None or a fitted Forecaster
         Readouts for short series, which are used in addition to simple methods such as the drift,
         and adapted to the rows of each series. "auto" uses readouts trained on synthetic series, a
@@ -140,7 +134,6 @@ class Forecaster(BaseEstimator):
         validation: int | None = None,
         refit: bool = True,
         spectrum: Spectrum | None = None,
-        level: float | None = None,
         prior: Any = "auto",
         id: str = "unique_id",
         time: str = "ds",
@@ -160,7 +153,6 @@ class Forecaster(BaseEstimator):
         self.validation = validation
         self.refit = refit
         self.spectrum = spectrum
-        self.level = level
         self.prior = prior
         self.id = id
         self.time = time
@@ -514,10 +506,6 @@ class Forecaster(BaseEstimator):
         for name in ("multivariate", "refit", "progress"):
             check_flag(getattr(self, name), name)
         generator(self.seed)
-        level = self.level
-        if level is not None:
-            check_not_negative(level, "level")
-            level = float(level)
         return ForecastConfig(
             check_count(self.horizon, "horizon", "a number of steps", 1),
             self._periods(),
@@ -525,7 +513,6 @@ class Forecaster(BaseEstimator):
             sharing=self.sharing,
             validation=self.validation,
             spectrum=self.spectrum,
-            level=level,
             multivariate=bool(self.multivariate),
             refit=bool(self.refit),
             prior=self._prior(),

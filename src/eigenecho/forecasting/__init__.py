@@ -1,19 +1,20 @@
 """Forecasts of series: candidates, selection on a validation split, ensembles and intervals.
 
-- ``signals``: series with imputed values, scaled by the root mean square of their steps. The scale
-  is computed from the rows up to the last checkpoint before the forecast origin. Checkpoints are
-  25% apart, starting from the length of the fit, so a forecast does not depend on other origins.
-- ``views``: u(t) = y(t) − ℓ(t−1) drives a diagonal reservoir, where the level ℓ is the last value
-  or a running mean. The input weights give each mode unit variance for white noise, so they are not
-  random. The states are linear in y and do not change if a constant is added to y.
+- ``signals``: batches of series of equal length with imputed values, scaled by the root mean square
+  of their steps. All computations below are for a batch. The scale is computed from the rows up to
+  the last checkpoint before the forecast origin. Checkpoints are 25% apart, starting from the
+  length of the fit, so a forecast does not depend on other origins.
+- ``views``: the steps of a series drive a diagonal reservoir. The input weights give each mode unit
+  variance for white noise, so they are not random. The states are linear in y and do not change if
+  a constant is added to y.
 - ``seasons``, ``effects``: seasonal periods are detected. The one-step errors of a series are
   regressed on known columns and the calendar. The estimated effects are removed before the filter
   and added to the forecasts. Past columns have a separate filter and are used only by direct
   readouts.
 - ``baselines``: naive forecasts, which are corrected by models and compared in backtests.
-- ``rows``: a row source (``eigenecho.rows``) for each view and series, with its sums. For long
+- ``states``, ``rows``: the states of all series of a batch for one view, with their sums. For long
   series, sums are computed from the recurrence of the rows, at a cost that hardly depends on the
-  horizon. Sums can be merged, so only one series of a panel is in memory at a time.
+  horizon. Sums can be merged, so only one batch of a panel is in memory at a time.
 - ``candidates``: a forecast is baseline(t, h) + x(t) W_h with x = [c, r]. A direct readout is a
   ridge regression for each step. A recursive readout is trained for the next step and applied to
   its own forecasts. This is also linear in x(t), so forecasts from many origins are a single matrix

@@ -23,7 +23,7 @@ DAMPING = 0.9
 class Baseline:
     """Naive forecast from any row of a series.
 
-    ``level``: the current level. ``mean``: the mean so far. ``drift``: the last value plus the mean
+    ``level``: the last value. ``mean``: the mean so far. ``drift``: the last value plus the mean
     step so far for each step ahead. ``damped``: a drift with shrinking steps. ``season``: the last
     season. ``growth``: the last season plus, for each season ahead, the difference between the
     means of the last two seasons.
@@ -45,11 +45,11 @@ class Baseline:
         needs = {"drift": 2, "damped": 2, "season": self.season, "growth": 2 * self.season}
         return needs.get(self.kind, 1)
 
-    def forecast(self, y: Array, level: Array, rows: Array, horizon: int) -> Array:
-        """Return forecasts (S, O, H) from the rows (O,) of series (S, T) with levels (S, T)."""
+    def forecast(self, y: Array, rows: Array, horizon: int) -> Array:
+        """Return forecasts (S, O, H) from the rows (O,) of series (S, T)."""
         steps = np.arange(1, horizon + 1)
         if self.kind == "level":
-            return np.repeat(level[:, rows, None], horizon, axis=2)
+            return np.repeat(y[:, rows, None], horizon, axis=2)
         if self.kind == "mean":
             first = y[:, :1]
             means = first + np.cumsum(y - first, axis=1) / np.arange(1, y.shape[1] + 1)
@@ -92,7 +92,7 @@ def naive(baseline: Baseline, values: Array, horizon: int) -> Array:
     y = fill_gaps(values, baseline.season).values[None]
     if y.shape[1] < baseline.needs and baseline.kind == "season":
         baseline = Baseline("level")
-    return baseline.forecast(y, y, np.array([y.shape[1] - 1]), horizon)[0, 0]
+    return baseline.forecast(y, np.array([y.shape[1] - 1]), horizon)[0, 0]
 
 
 def naive_error(values: Array, season: int) -> float:

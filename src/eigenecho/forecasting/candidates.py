@@ -101,7 +101,6 @@ class Candidate:
         return {
             "strategy": self.kind,
             "spectrum": self.view.name,
-            "level": self.view.filter.memory,
             "logarithm": self.view.logarithm,
             "calendar": self.view.removed.calendar,
             "base": self.baseline.kind,

@@ -109,7 +109,7 @@ def learn_effects(
     parts = [(b.only(~b.is_constant), n) for b, n in zip(batches, stops, strict=True)]
     parts = [p for p in parts if len(p[0])] or list(zip(batches, stops, strict=True))
     rows = int(np.median(np.repeat([n for _, n in parts], [len(b) for b, _ in parts])))
-    filter = Filter(0.0, candidate_spectra(min(rows, LONG - 1), ())["short"])
+    filter = Filter(candidate_spectra(min(rows, LONG - 1), ())["short"])
     has_known = parts[0][0].known.shape[2] > 0
     kinds = [(True, False)] * has_known + [(False, True)] * bool(periods)
     if len(kinds) == 2:
@@ -197,8 +197,7 @@ def _pooled(parts: Iterable[_Sums]) -> Array:
 
 def _one_step_sums(filter: Filter, z: Array, observed: Array) -> _Sums:
     """Return the sums over the states of series (S, T) with the following values as targets."""
-    level, rows = filter.run(z)
-    targets = z[:, 1:] - level[:, :-1]
+    rows, targets = filter.run(z), np.diff(z)
     nothing = np.zeros((len(z), 0, filter.size - 1))
     parts: Any = _sums(nothing, targets[:, :0], observed[:, :0])
     for start, x in rows.blocks(0, targets.shape[1]):
@@ -235,9 +234,8 @@ def _columns_errors(filter: Filter, one_step: Array, known: Array) -> Array:
 
 
 def _errors(filter: Filter, one_step: Array, z: Array) -> Array:
-    """Return the one-step errors z(t+1) − ℓ(t) − r(t) w of series (S, T), (S, T − 1)."""
-    level, rows = filter.run(z)
-    errors = z[:, 1:] - level[:, :-1]
+    """Return the one-step errors z(t+1) − z(t) − r(t) w of series (S, T), (S, T − 1)."""
+    rows, errors = filter.run(z), np.diff(z)
     for start, x in rows.blocks(0, errors.shape[1]):
         errors[:, start : start + x.shape[1]] -= x[:, :, 1:] @ one_step
     return errors

@@ -102,7 +102,7 @@ def _train(
 
 def _last_value() -> Candidate:
     """Return a candidate whose forecast is the last value."""
-    view = View(LAST_VALUE, Filter(0.0, spectra.ring(1, sr=0.5)))
+    view = View(LAST_VALUE, Filter(spectra.ring(1, sr=0.5)))
     return Candidate(view, Baseline("level"), "direct", 1e300)
 
 

@@ -248,7 +248,7 @@ class Mixture(NamedTuple):
             loss = _losses(view.forecast(W, origins, steps), targets, unit)
             losses.append(np.where(has | (not view.removed.logarithm), loss, np.inf))
         for b in baselines:
-            forecast = b.forecast(y, y, origins, scored)[None, :, :, steps - 1]
+            forecast = b.forecast(y, origins, scored)[None, :, :, steps - 1]
             losses.append(_losses(forecast, targets, unit))
         parts = np.split(_weights(np.concatenate(losses)), np.cumsum(list(map(len, losses))))
         mixed = []
@@ -266,7 +266,7 @@ class Mixture(NamedTuple):
         """Return forecasts (S, O, H) from the origins, ignoring components that overflow."""
         y, steps = self.batch.values, np.arange(1, self.horizon + 1)
         forecasts = [(view.forecast(W, origins, steps), w) for view, W, w in self.readouts]
-        forecasts += [(b.forecast(y, y, origins, self.horizon), w) for b, w in self.baselines]
+        forecasts += [(b.forecast(y, origins, self.horizon), w) for b, w in self.baselines]
         total, weights = np.zeros((2, len(y), len(origins), self.horizon))
         for values, weight in forecasts:
             finite = np.isfinite(values)

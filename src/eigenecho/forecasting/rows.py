@@ -11,7 +11,7 @@ from scipy.signal import correlate
 from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.signals import Batch
 from eigenecho.forecasting.states import Rows
-from eigenecho.forecasting.views import Filter, View
+from eigenecho.forecasting.views import Filter, View, steps
 from eigenecho.readout import Moments
 from eigenecho.reservoir import Reservoir
 from eigenecho.types import Array
@@ -43,7 +43,7 @@ class Sums:
         Number of rows.
     next_XtX, next_Xty, next_squares, next_seen, next_rows : arrays (S, …)
         Sums over rows followed by at least one row, without side states. The target is
-        y(t+1) − ℓ(t).
+        y(t+1) − y(t).
     """
 
     XtX: Array
@@ -76,7 +76,7 @@ class Sums:
 
     @property
     def next_factor(self) -> Array:
-        """Factor that corrects sums of y(t+1) − ℓ(t) for missing values, (S,)."""
+        """Factor that corrects sums of y(t+1) − y(t) for missing values, (S,)."""
         return self.next_rows / np.maximum(self.next_seen, 1)
 
 
@@ -92,7 +92,6 @@ class ViewRows:
         Input of the filter: values or logarithms without the removed effects.
     truth : array (S, T)
         ``values`` with NaN in place of imputed values.
-    level : array (S, T)
     rows : Rows
         x = [c, r, side states], (S, T, N').
     """
@@ -101,20 +100,19 @@ class ViewRows:
     batch: Batch
     values: Array
     truth: Array
-    level: Array
     rows: Rows
 
     @classmethod
     def of(cls, view: View, batch: Batch) -> ViewRows:
         """Compute the rows of a batch for a view."""
         z = batch.without(view.removed)
-        level, rows = view.filter.run(z)
+        rows = view.filter.run(z)
         if view.side is not None:
             step = np.where(batch.is_constant, 0.0, _steps(view, batch))
             past = batch.past * step[:, None, None]
-            drives = [view.side.drive(column)[1] for column in np.moveaxis(past, 2, 0)]
+            drives = [steps(column) for column in np.moveaxis(past, 2, 0)]
             rows = Rows(rows.head, [*rows.runs, *((view.side.reservoir, u) for u in drives)])
-        return cls(view, batch, z, np.where(batch.observed, z, np.nan), level, rows)
+        return cls(view, batch, z, np.where(batch.observed, z, np.nan), rows)
 
     def forecast(self, baseline: Baseline, weights: Array, origins: Array) -> Array:
         """Return forecasts (S, O, H) from the origins, given weights (N', H) or (S, N', H)."""
@@ -127,7 +125,7 @@ class ViewRows:
 
     def ahead(self, baseline: Baseline, origins: Array, horizon: int) -> Array:
         """Return the baseline and the effects after the origins, (S, O, H)."""
-        ahead = baseline.forecast(self.values, self.level, origins, horizon)
+        ahead = baseline.forecast(self.values, origins, horizon)
         if self.view.removes:
             shift = self.batch.shifts[self.view.removed]
             ahead = ahead + shift[:, origins[:, None] + np.arange(1, horizon + 1)]
@@ -159,7 +157,7 @@ class ViewRows:
         XtX = (both + self._squares(begin, min(first, end))) / scale**2
         after = (both + self._squares(max(first, end), last)) / scale**2
         XtY, seen = self._products(baselines, horizon, begin, end)
-        targets = self.truth[:, first + 1 : last + 1] - self.level[:, first:last]
+        targets = self.truth[:, first + 1 : last + 1] - self.values[:, first:last]
         observed = ~np.isnan(targets)
         targets = np.where(observed, targets, 0.0)
         own = self.view.filter.size
@@ -199,9 +197,9 @@ class ViewRows:
         count, truth = len(self.values), self.truth[:, first + 1 : max(last, 0) + horizon]
         is_level = [baseline.kind for baseline in baselines] == ["level"]
         if is_level and last - first >= LONG and not np.isnan(truth).any():
-            z, level = (x - self.values[:, first, None] for x in (self.values, self.level))
+            z = self.values - self.values[:, first, None]
             XtY = recurrent_products(self.view.filter, self.rows, z, first, last, horizon)
-            XtY -= self._times(level[:, first:last], first, last)[:, :, None]
+            XtY -= self._times(z[:, first:last], first, last)[:, :, None]
             return XtY, np.full((count, horizon), float(last - first))
         XtY = np.zeros((count, self.rows.size, horizon * len(baselines)))
         seen = np.zeros((count, XtY.shape[2]))
@@ -211,7 +209,7 @@ class ViewRows:
             for begin in range(0, block.shape[1], step):
                 x = block[:, begin : begin + step]
                 t = start + begin + np.arange(x.shape[1])
-                forecasts = [b.forecast(self.values, self.level, t, horizon) for b in baselines]
+                forecasts = [b.forecast(self.values, t, horizon) for b in baselines]
                 targets = np.concatenate([windows[:, t + 1] - f for f in forecasts], axis=2)
                 observed = ~np.isnan(targets)
                 if not observed.all():

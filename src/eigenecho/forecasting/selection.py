@@ -36,10 +36,10 @@ from eigenecho.forecasting.validation import (
     past_plan,
     plan,
 )
-from eigenecho.forecasting.views import LONG, LONGEST, Filter, View, candidate_spectra
+from eigenecho.forecasting.views import LONG, Filter, View, candidate_spectra
 from eigenecho.spectra import Spectrum
 from eigenecho.threads import one_blas_thread
-from eigenecho.types import Array, NonNegative, PositiveInt
+from eigenecho.types import Array, PositiveInt
 
 SHARING = ("auto", "shared", "own")
 
@@ -83,8 +83,6 @@ class ForecastConfig:
         Number of validation rows at the end of each series; by default, a fraction of all rows.
     spectrum : Spectrum or None
         Spectrum that replaces the candidate spectra.
-    level : float or None
-        Time constant of the level, in rows. By default, it is selected on the validation split.
     multivariate : bool
         True if each series is an input for the others.
     refit : bool
@@ -99,7 +97,6 @@ class ForecastConfig:
     sharing: str = "auto"
     validation: int | None = None
     spectrum: Spectrum | None = None
-    level: NonNegative | None = None
     multivariate: bool = False
     refit: bool = True
     prior: Prior = NO_PRIOR
@@ -217,15 +214,12 @@ def _logarithms(batches: Sequence[Batch]) -> tuple[bool, ...]:
 
 
 def candidate_views(data: ValidationData, rows: int, config: ForecastConfig) -> list[View]:
-    """Return views of values and logarithms, with several levels, spectra and sets of columns."""
+    """Return views of values and logarithms, with several spectra and sets of columns."""
     removed = [RemovedEffects(logarithm) for logarithm in _logarithms(data.batches)]
     removed += data.batches[0].shifts
     sides: list[Filter | None] = [None]
     if data.batches[0].past.size and config.strategy != "recursive":
-        sides.append(Filter(0.0, spectra.time_constants(SIDE, sr=float(np.exp(-10 / rows)))))
-    levels: tuple[float, ...] = (0.0, LONGEST / 2) if rows >= LONG else (0.0,)
-    if config.level is not None:
-        levels = (config.level,)
+        sides.append(Filter(spectra.time_constants(SIDE, sr=float(np.exp(-10 / rows)))))
     views = []
     for effect in removed:
         # If the calendar effects are removed, seasonal rings are not needed.
@@ -235,8 +229,7 @@ def candidate_views(data: ValidationData, rows: int, config: ForecastConfig) -> 
         for side in sides:
             alone = config.multivariate and side is not None
             views += [
-                View(name, Filter(level, spectrum), effect, side, alone)
-                for level in levels
+                View(name, Filter(spectrum), effect, side, alone)
                 for name, spectrum in named.items()
             ]
     return views

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.signal import lfilter
 
 from eigenecho import spectra
 from eigenecho.basis import interleave, separate
@@ -17,7 +16,7 @@ from eigenecho.forecasting.states import Rows
 from eigenecho.reservoir import Reservoir
 from eigenecho.spectra import Spectrum
 from eigenecho.transition import Diagonal
-from eigenecho.types import Array, NonNegative
+from eigenecho.types import Array
 
 SHORTEST_FADE = 1e-6
 """Lower bound of 1 − |λ|² in input weights. Modes below it hardly decay within a series."""
@@ -42,32 +41,22 @@ ASIDE = 2 ** (1 / 16)
 
 @dataclass(frozen=True)
 class Filter:
-    """Diagonal reservoir that is driven by the difference between a series and its level.
+    """Diagonal reservoir that is driven by the steps of a series.
 
-        u(t) = y(t) − ℓ(t−1),   ℓ(t) = ℓ(t−1) + (1 − a) u(t),   a = exp(−1/τ)
-        r(t) = r(t−1) Λ + u(t) b
+        u(t) = y(t) − y(t−1),   r(t) = r(t−1) Λ + u(t) b
 
-    With τ = 0, the level is the last value, and u(t) is the step from row t − 1 to row t. The rows
-    are x = [c, r], where c is the root mean square step so far, whose weight acts as a drift. The
-    rows scale with the series, and depend neither on later rows nor on a constant added to the
-    series. The input weights are not random: |b|² = 1 − |λ|² gives each mode unit variance for
-    white noise.
+    The rows are x = [c, r], where c is the root mean square step so far, whose weight acts as a
+    drift. The rows scale with the series, and depend neither on later rows nor on a constant added
+    to the series. The input weights are not random: |b|² = 1 − |λ|² gives each mode unit variance
+    for white noise.
 
     Parameters
     ----------
-    memory : float
-        τ, in rows.
     spectrum : Spectrum
         Λ.
     """
 
-    memory: NonNegative
     spectrum: Spectrum
-
-    @property
-    def keep(self) -> float:
-        """Factor a by which the level is multiplied at each step."""
-        return float(np.exp(-1 / self.memory)) if self.memory > 0 else 0.0
 
     @property
     def size(self) -> int:
@@ -84,19 +73,9 @@ class Filter:
         b = interleave(real, np.sqrt(2) * pairs.astype(complex))
         return Reservoir(Diagonal(self.spectrum), b)
 
-    def drive(self, y: Array) -> tuple[Array, Array]:
-        """Return the levels ℓ and the inputs u (S, T) of series (S, T).
-
-        The level starts at the first value.
-        """
-        a, first = self.keep, y[:, :1]
-        level = y if a == 0 else lfilter([1 - a], [1, -a], y - first) + first
-        return level, y - np.concatenate([first, level[:, :-1]], axis=1)
-
-    def run(self, y: Array) -> tuple[Array, Rows]:
-        """Return the levels (S, T) and the rows of series (S, T) without missing values."""
-        level, u = self.drive(y)
-        return level, Rows(steps_so_far(y), [(self.reservoir, u)])
+    def run(self, y: Array) -> Rows:
+        """Return the rows of series (S, T) without missing values."""
+        return Rows(steps_so_far(y), [(self.reservoir, steps(y))])
 
     def closed_loop(self, weights: Array, horizon: int) -> Array:
         """Return the weights (…, N + 1, H) of closed loops with one-step weights (…, N + 1).
@@ -104,7 +83,7 @@ class Filter:
         Each forecast is used as the next value:
 
             û_h = x o_h,   o_1 = w,   o_{h+1} = Λ o_h + (b·o_h) w
-            ŷ_h − ℓ = x (o_h + (1 − a) Σ_{j<h} o_j)
+            ŷ_h − y = x Σ_{j≤h} o_j
 
         If the loop overflows, the weights are not finite.
         """
@@ -112,20 +91,23 @@ class Filter:
         modes = np.concatenate([[1.0], self.spectrum.real, self.spectrum.pairs.conj()])
         w = separate(weights, n)
         b = separate(np.concatenate([[0.0], self.reservoir.B[0]]), n).conj()
-        steps, step = np.empty((horizon, *w.shape), complex), w
+        loop, step = np.empty((horizon, *w.shape), complex), w
         with np.errstate(over="ignore", invalid="ignore"):
             for h in range(horizon):
-                steps[h] = step
+                loop[h] = step
                 step = modes * step + (step @ b).real[..., None] * w
-            out = interleave(steps[..., :n].real, steps[..., n:])
-            out[1:] += (1 - self.keep) * np.cumsum(out[:-1], axis=0)
-        return np.moveaxis(out, 0, -1)
+            total = np.cumsum(interleave(loop[..., :n].real, loop[..., n:]), axis=0)
+        return np.moveaxis(total, 0, -1)
+
+
+def steps(y: Array) -> Array:
+    """Return the steps y(t) − y(t−1) of series (S, T), with 0 in the first row."""
+    return np.diff(y, prepend=y[:, :1])
 
 
 def steps_so_far(y: Array) -> Array:
     """Return the root mean square step up to each row (S, T), which is 0 in the first row."""
-    steps = np.diff(y, prepend=y[:, :1])
-    return np.sqrt(np.cumsum(steps**2, axis=1) / np.maximum(np.arange(y.shape[1]), 1))
+    return np.sqrt(np.cumsum(steps(y) ** 2, axis=1) / np.maximum(np.arange(y.shape[1]), 1))
 
 
 def check_growth(spectrum: Spectrum, rows: int, name: str = "spectrum") -> None:
