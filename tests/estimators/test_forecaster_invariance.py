@@ -40,7 +40,7 @@ class Fit(NamedTuple):
         batches = fit.measures.batches(fit.panel, fit.measures.filled)
         has_logarithms = any(batch.has_logarithms.any() for batch in batches)
         by_prior = fit.config.prior is not NO_PRIOR and has_logarithms
-        return by_prior or any(key[2].logarithm for key in self.errors)
+        return by_prior or any(key[1].logarithm for key in self.errors)
 
 
 def candidate_key(candidate):

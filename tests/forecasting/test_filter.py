@@ -7,7 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import naive
-from eigenecho.forecasting.views import Filter, check_growth, steps_so_far
+from eigenecho.forecasting.signals import steps_so_far
+from eigenecho.forecasting.views import Filter, check_growth
 from eigenecho.spectra import Spectrum
 from filtered_rows import whole
 

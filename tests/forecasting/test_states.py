@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eigenecho.forecasting import states
-from eigenecho.forecasting.views import Filter, steps
+from eigenecho.forecasting.signals import steps
+from eigenecho.forecasting.views import Filter
 from eigenecho.spectra import Spectrum
 from filtered_rows import all_rows
 

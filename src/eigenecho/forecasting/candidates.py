@@ -143,18 +143,21 @@ class Candidate:
             return self.weights
         return np.stack([self.weights if i is None else self.own[i] for i in series])
 
-    def forecast_within_reach(
-        self, rows: ViewRows, origins: Array, series: Sequence[int | None]
+    def forecast_within(
+        self,
+        bounds: tuple[Array, Array],
+        rows: ViewRows,
+        origins: Array,
+        series: Sequence[int | None],
     ) -> Array:
-        """Return forecasts (S, O, H), which are NaN at origins where they leave the reach.
+        """Return forecasts (S, O, H), which are NaN at origins where they leave the bounds.
 
         They may leave it if the last forecast that can be checked was nearly exact, as for
         exponential growth without noise.
         """
         weights, values = self.weights_of(series), rows.batch.values
         forecasts = rows.forecast(self.baseline, weights, origins)
-        horizon = forecasts.shape[2]
-        low, high = reach(values, origins, horizon)
+        (low, high), horizon = bounds, forecasts.shape[2]
         far = np.any(~((forecasts >= low) & (forecasts <= high)), axis=2)
         checked = np.flatnonzero(far.any(axis=0) & (origins >= horizon))
         if checked.size:
@@ -207,11 +210,12 @@ class Ensemble:
         that use logarithms are excluded at origins after a value without a logarithm.
         """
         forecasts: list[Array] = [np.zeros(0)] * len(self.members)
+        bounds = reach(batch.values, origins, self.horizon)
         for view, numbers in by_view(self.members).items():
             rows = ViewRows.of(view, batch)
             for number in numbers:
                 member = self.members[number]
-                forecasts[number] = member.forecast_within_reach(rows, origins, series)
+                forecasts[number] = member.forecast_within(bounds, rows, origins, series)
         mean, values = trimmed_mean(forecasts), batch.values
         last = values[:, origins, None]
         positive = values + np.nan_to_num(batch.offset)[:, None] > 0

@@ -9,9 +9,9 @@ import numpy as np
 from scipy.signal import correlate
 
 from eigenecho.forecasting.baselines import Baseline
-from eigenecho.forecasting.signals import Batch
+from eigenecho.forecasting.signals import Batch, steps
 from eigenecho.forecasting.states import Rows
-from eigenecho.forecasting.views import Filter, View, steps
+from eigenecho.forecasting.views import Filter, View
 from eigenecho.readout import Moments
 from eigenecho.reservoir import Reservoir
 from eigenecho.types import Array
@@ -69,6 +69,12 @@ class Sums:
         columns = slice(number * horizon, (number + 1) * horizon)
         return replace(self, XtY=self.XtY[:, :, columns], seen=self.seen[:, columns])
 
+    @classmethod
+    def join(cls, parts: Sequence[Sums]) -> Sums:
+        """Return the sums of all series of several statistics."""
+        names = [f.name for f in fields(cls)]
+        return cls(*(np.concatenate([getattr(p, name) for p in parts]) for name in names))
+
     @property
     def expected_XtY(self) -> Array:
         """XᵀY that is expected without missing targets: XᵀY · rows / seen."""
@@ -88,10 +94,8 @@ class ViewRows:
     ----------
     view : View
     batch : Batch
-    values : array (S, T)
-        Input of the filter: values or logarithms without the removed effects.
-    truth : array (S, T)
-        ``values`` with NaN in place of imputed values.
+    values, truth : arrays (S, T)
+        Input of the filter, and the same with NaN in place of imputed values.
     rows : Rows
         x = [c, r, side states], (S, T, N').
     """
@@ -105,14 +109,14 @@ class ViewRows:
     @classmethod
     def of(cls, view: View, batch: Batch) -> ViewRows:
         """Compute the rows of a batch for a view."""
-        z = batch.without(view.removed)
-        rows = view.filter.run(z)
+        given = batch.input(view.removed)
+        rows = Rows(given.sizes, [(view.filter.reservoir, given.steps)])
         if view.side is not None:
             step = np.where(batch.is_constant, 0.0, _steps(view, batch))
             past = batch.past * step[:, None, None]
             drives = [steps(column) for column in np.moveaxis(past, 2, 0)]
             rows = Rows(rows.head, [*rows.runs, *((view.side.reservoir, u) for u in drives)])
-        return cls(view, batch, z, np.where(batch.observed, z, np.nan), rows)
+        return cls(view, batch, given.values, given.truth, rows)
 
     def forecast(self, baseline: Baseline, weights: Array, origins: Array) -> Array:
         """Return forecasts (S, O, H) from the origins, given weights (N', H) or (S, N', H)."""
@@ -124,7 +128,13 @@ class ViewRows:
             return self.to_values(forecasts)
 
     def ahead(self, baseline: Baseline, origins: Array, horizon: int) -> Array:
-        """Return the baseline and the effects after the origins, (S, O, H)."""
+        """Return the baseline and the effects after the origins, (S, O, H), computed once."""
+        key = self.view.removed, baseline, horizon, origins.tobytes()
+        if key not in self.batch.baselines:
+            self.batch.baselines[key] = self._ahead(baseline, origins, horizon)
+        return self.batch.baselines[key]
+
+    def _ahead(self, baseline: Baseline, origins: Array, horizon: int) -> Array:
         ahead = baseline.forecast(self.values, origins, horizon)
         if self.view.removes:
             shift = self.batch.shifts[self.view.removed]

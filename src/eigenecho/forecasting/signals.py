@@ -72,6 +72,23 @@ class Filled(NamedTuple):
     start: int
 
 
+class FilterInput(NamedTuple):
+    """Values or logarithms of a batch without the removed effects, the input of filters.
+
+    Attributes
+    ----------
+    values, truth : arrays (S, T)
+        ``truth`` has NaN in place of imputed values.
+    steps, sizes : arrays (S, T)
+        Steps y(t) − y(t−1), and the root mean square step up to each row.
+    """
+
+    values: Array
+    truth: Array
+    steps: Array
+    sizes: Array
+
+
 @dataclass(frozen=True, eq=False)
 class Batch:
     """Series of equal length with imputed values, each starting at its first observation.
@@ -139,6 +156,23 @@ class Batch:
         z = self.logarithms if removed.logarithm else self.values
         return z - self.shifts[removed][:, : self.rows] if removed in self.shifts else z
 
+    def input(self, removed: RemovedEffects) -> FilterInput:
+        """Return the input of filters, which is computed once."""
+        if removed not in self._inputs:
+            z = self.without(removed)
+            truth = z if self.observed.all() else np.where(self.observed, z, np.nan)
+            self._inputs[removed] = FilterInput(z, truth, steps(z), steps_so_far(z))
+        return self._inputs[removed]
+
+    @cached_property
+    def baselines(self) -> dict[Hashable, Array]:
+        """Baselines (S, O, H) that several members correct, by their arguments."""
+        return {}
+
+    @cached_property
+    def _inputs(self) -> dict[RemovedEffects, FilterInput]:
+        return {}
+
     def scale(self, logarithm: bool) -> Array:
         """Return the units (S,) of the values, or 1 for logarithms, which have no unit."""
         return np.where(self.has_logarithms, 1.0, self.unit) if logarithm else self.unit
@@ -174,6 +208,16 @@ def moving(batches: Sequence[Batch]) -> list[Batch]:
     """Return the series that are not constant, or all series if there are no others."""
     found = [batch.only(~batch.is_constant) for batch in batches if not batch.is_constant.all()]
     return found or list(batches)
+
+
+def steps(y: Array) -> Array:
+    """Return the steps y(t) − y(t−1) of series (S, T), with 0 in the first row."""
+    return np.diff(y, prepend=y[:, :1])
+
+
+def steps_so_far(y: Array) -> Array:
+    """Return the root mean square step up to each row (S, T), which is 0 in the first row."""
+    return np.sqrt(np.cumsum(steps(y) ** 2, axis=1) / np.maximum(np.arange(y.shape[1]), 1))
 
 
 def mean_step(values: Array) -> Array:

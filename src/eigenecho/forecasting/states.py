@@ -56,7 +56,17 @@ class Rows:
                 yield low, self._rows(number)[:, low - start : high - start]
 
     def at(self, rows: Array) -> Array:
-        """Return the rows (S, O, N') with the given indices."""
+        """Return the rows (S, O, N') with the given indices, which are computed once."""
+        key = rows.tobytes()
+        if key not in self._at:
+            self._at[key] = self._compute_at(rows)
+        return self._at[key]
+
+    @cached_property
+    def _at(self) -> dict[bytes, Array]:
+        return {}
+
+    def _compute_at(self, rows: Array) -> Array:
         if len(rows) <= FEW and len(self.head) >= MANY and "_first" not in self.__dict__:
             return self._by_responses(rows)
         X, numbers = np.empty((len(self.head), len(rows), self.size)), rows // self.block

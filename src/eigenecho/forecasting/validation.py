@@ -218,24 +218,21 @@ class ValidationData:
         """Train and score all candidates of a view, with the best ridge for direct readouts."""
         rows = [ViewRows.of(view, batch) for batch in self.batches]
         sums = self.sums(rows, baselines)
-        # Series share weights unless the view trains each series on its own rows.
-        if not view.alone:
-            sums = [merge_batches(sums)] * len(rows)
         scored = []
+        # Series share weights unless the view trains each series on its own rows.
+        if view.alone:
+            trained = [[direct(part) for part in folds] for folds in sums]
+        else:
+            shared = Sums.join(merge_batches(sums))  # one entry for each fold
+            trained = [list(direct(shared)[:, None])] * len(rows)
         if strategy != "direct" and not view.alone:
             for kind in ("recursive", "drifting"):
                 candidate = Candidate(view, baselines[0], kind)
-                weights = [candidate.solve(s.of_baseline(0, self.horizon)) for s in sums[0]]
+                weights = list(candidate.solve(shared.of_baseline(0, self.horizon)))
                 forecasts = self.forecasts(rows, baselines[0], [weights] * len(rows))
                 scored.append(ScoredCandidate(candidate, forecasts, self.error(forecasts)))
         if strategy == "recursive":
             return scored
-        first = [direct(part) for part in sums[0]]
-        trained = (
-            [[direct(part) for part in folds] for folds in sums]
-            if view.alone
-            else [first] * len(rows)
-        )
         for number, baseline in enumerate(baselines):
             columns = slice(number * self.horizon, (number + 1) * self.horizon)
             by_fold = [[np.swapaxes(W[..., columns], 0, 1) for W in folds] for folds in trained]

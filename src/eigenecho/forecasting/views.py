@@ -11,7 +11,7 @@ import numpy as np
 from eigenecho import spectra
 from eigenecho.basis import interleave, separate
 from eigenecho.errors import bad_argument
-from eigenecho.forecasting.signals import RemovedEffects
+from eigenecho.forecasting.signals import RemovedEffects, steps, steps_so_far
 from eigenecho.forecasting.states import Rows
 from eigenecho.reservoir import Reservoir
 from eigenecho.spectra import Spectrum
@@ -98,16 +98,6 @@ class Filter:
                 step = modes * step + (step @ b).real[..., None] * w
             total = np.cumsum(interleave(loop[..., :n].real, loop[..., n:]), axis=0)
         return np.moveaxis(total, 0, -1)
-
-
-def steps(y: Array) -> Array:
-    """Return the steps y(t) − y(t−1) of series (S, T), with 0 in the first row."""
-    return np.diff(y, prepend=y[:, :1])
-
-
-def steps_so_far(y: Array) -> Array:
-    """Return the root mean square step up to each row (S, T), which is 0 in the first row."""
-    return np.sqrt(np.cumsum(steps(y) ** 2, axis=1) / np.maximum(np.arange(y.shape[1]), 1))
 
 
 def check_growth(spectrum: Spectrum, rows: int, name: str = "spectrum") -> None:
