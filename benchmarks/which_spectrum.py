@@ -40,7 +40,9 @@ PAGE = ROOT / "docs" / "guides" / "which-spectrum.md"
 FIGURES = ROOT / "docs" / "figures"
 TRAIN = 0.7
 WARMUP = 100
-SEEDS = (0, 1)
+SEEDS = {"spectrum": 10, "ridge": 2, "units": 2}
+"""Number of seeds of each part."""
+
 UNITS = 100
 RADII = (0.8, 0.95, 0.99, 0.999)
 SEASONS = (0.9, 0.98, 0.99, 0.999)
@@ -161,7 +163,7 @@ Case = tuple[dict[str, Any], Callable[[], dict[str, Any]]]
 
 def cases(part: str, hourly: Path | None) -> Iterator[Case]:
     """Yield the description of each measurement and a function that performs it."""
-    for seed in SEEDS:
+    for seed in range(SEEDS[part]):
         for name, task in tasks(seed, hourly).items():
             case = {"part": part, "task": name, "kind": task.kind, "seed": seed}
             if part == "spectrum" and task.season:

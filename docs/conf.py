@@ -112,7 +112,7 @@ if repository:
     html_theme_options["icon_links"] = [
         {"name": "Source code", "url": repository, "icon": "fa-solid fa-code-branch"}
     ]
-html_sidebars = {name: [] for name in ("index", "start", "playground", "paper", "paper-verdicts")}
+html_sidebars = {name: [] for name in ("index", "start", "playground", "paper")}
 html_context = {"default_mode": "auto"}
 
 # Settings of ``make docs-links``; timeouts count as broken links.

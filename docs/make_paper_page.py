@@ -11,7 +11,6 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,37 +18,28 @@ from pathlib import Path
 from eigenecho.pages import format_duration
 from eigenecho.paper import report
 from eigenecho.paper.cell_store import CellStore
+from eigenecho.paper.claims import count_verdicts
 from eigenecho.paper.experiment import Experiment, listed
 from eigenecho.paper.runner import find_experiments
 
 HERE = Path(__file__).parent
 PAGE, FOLDER = HERE / "paper.md", HERE / "paper"
 
-PLURALS = {"holds": "hold", "holds in part": "hold in part", "does not hold": "do not hold"}
-"""Each verdict as a predicate of several claims."""
-
 HEAD = """# Reproducing the paper
 
 This page shows every table and figure of *Fast Linear Reservoirs via Diagonalization*
-(de Coudenhove, Bendi-Ouis, Strock, Hinaut, 2026), recomputed with eigenecho, and checks each claim
-of the paper. Each verdict is computed by a fixed rule in the code of the experiment
-(`eigenecho/paper`) and is shown next to the measured result. Of {count} claims, {verdicts};
-[Claims that hold in part](paper-verdicts.md) explains the exceptions with pictures.
+(de Coudenhove, Bendi-Ouis, Strock, Hinaut, 2026), recomputed with eigenecho, and judges its claims
+by printed rules. Of {count} claims of the paper, the numbers of verdicts are: {verdicts}.
 
 ```console
-$ eigenecho reproduce --quick   # smaller experiments, which take about a minute
+$ eigenecho reproduce --quick   # smaller experiments, in less than a minute
 $ eigenecho reproduce           # all experiments
 ```
 
 Both commands store the result of each run, so that they can be interrupted and resumed, and write a
 report like this page. The {cells} runs for this page took {seconds} on one core of a shared
-machine. All numbers are in [results.json](paper/results.json).
-
-```{{toctree}}
-:hidden:
-
-paper-verdicts
-```
+machine. All numbers are in [results.json](paper/results.json), and all claims and rules in
+`eigenecho/paper/templates/claims.toml`.
 
 <!-- `make paper-page` writes this page from stored results; do not edit it by hand. -->
 {fewer}
@@ -97,14 +87,10 @@ def write(parts: Sequence[report.FinishedExperiment]) -> None:
         for figure in sorted((folder / "figures").glob("*.png")):
             shutil.copy(figure, FOLDER / figure.name)
         shutil.copy(folder / "results.json", FOLDER / "results.json")
-    counts = Counter(claim.verdict for _, claim in report.list_claims(parts))
+    claims = [claim for _, claim in report.list_claims(parts) if not claim.ours]
     head = HEAD.format(
-        count=counts.total(),
-        verdicts=listed(
-            f"{counts[v]} {v if counts[v] == 1 else PLURALS[v]}"
-            for v in report.VERDICTS
-            if counts[v]
-        ),
+        count=len(claims),
+        verdicts=listed(f"{verdict} {n}" for verdict, n in count_verdicts(claims).items()),
         cells=sum(part.cells for part in parts),
         seconds=format_duration(seconds),
         fewer=list_smaller([part.experiment for part in parts]),

@@ -27,7 +27,8 @@ from typer.testing import CliRunner
 from eigenecho import pages
 from eigenecho.cli import terminal
 from eigenecho.cli.app import app
-from eigenecho.paper import report, runner
+from eigenecho.paper import runner
+from eigenecho.paper.claims import VERDICTS
 from fake_experiment import HELD, Alone, Dying, Fake, Slow, wait_for
 
 FAKES = Path(__file__).parents[1] / "paper"
@@ -80,8 +81,9 @@ def test_output_ends_with_a_summary_verdicts_and_the_path(made):
     assert figures == {"fake-figure.png", "fake-figure.svg"}
     for word in ("fake", "alone", "runs", "time", "key result", "sum "):
         assert word in printed
-    for verdict in ("✓ holds", "◐ holds in part", "✗ does not hold"):
+    for verdict in ("✓ holds", "◐ holds in part", "✗ does not hold", "? not resolved"):
         assert verdict in printed
+    assert "verdicts are not reliable" in printed
     assert str(out / "report.html") in printed.splitlines()[-1]
 
 
@@ -335,8 +337,11 @@ def test_page_shows_every_figure_table_and_claim(page):
     assert said.count("A note.") == 2
     for words in ("Draws are <finite>", "Draws are positive", "Draws are equal", "And < another."):
         assert words in said
-    for words in ("2 hold ", "2 hold in part", "2 do not hold"):
-        assert words in said
+    # One of each for both experiments; the claim of ours is counted apart.
+    for words in ("holds: 2", "holds in part: 2", "does not hold: 2", "not resolved: 2"):
+        assert said.count(words) == (2 if words == "holds: 2" else 1)
+    for words in ("“ We observe draws ” ( caption )", "Draw is at most 1.00.", "A fact."):
+        assert words.replace(" ", "") in said.replace(" ", "")
     assert "This is a quick run." in said
     # The claims come first, and the machine comes last.
     assert (
@@ -348,10 +353,10 @@ def test_page_shows_every_figure_table_and_claim(page):
 
 
 def test_best_numbers_are_bold(page, made):
-    numbers = results(made)["experiments"]["fake"]["numbers"]
+    ((_, total),) = results(made)["experiments"]["fake"]["numbers"]["Sums | all"]["rows"]
     text = (made[0] / "report.html").read_text(encoding="utf-8")
-    assert f"<strong>{numbers['total']:.3f}</strong>" in text
-    assert f"**{numbers['total']:.3f}**" in (made[0] / "report.md").read_text(encoding="utf-8")
+    assert f"<strong>{total:.3f}</strong>" in text
+    assert f"**{total:.3f}**" in (made[0] / "report.md").read_text(encoding="utf-8")
 
 
 def test_markdown_has_tables_and_figures_that_exist(made):
@@ -359,9 +364,11 @@ def test_markdown_has_tables_and_figures_that_exist(made):
     for target in re.findall(r"\]\(([^)]+)\)", text):
         assert (made[0] / target).exists()
     assert "| a\\|b | " in text
-    assert text.count("| Claim |") == 1
+    assert text.count("| Claim |") == 2
+    assert "– here: 0.00 [−1.00, 1.00] ✓" not in text
+    assert "| Draw is at most 1.00. | Here: 0.00 [−1.00, 1.00] ✓; here: 3.00" in text
     tables = re.findall(r"(?:^\|.*\|$\n?)+", text.replace(" \n", "\n"), re.MULTILINE)
-    assert len(tables) == 4
+    assert len(tables) == 5
     for table in tables:
         rows = table.strip().splitlines()
         assert len({row.replace("\\|", "").count("|") for row in rows}) == 1
@@ -376,7 +383,13 @@ def test_results_json_has_numbers_claims_and_versions(made):
     result = results(made)
     assert result["quick"] is True
     assert result["machines"][0]["numpy"]
-    assert [c["verdict"] for c in result["claims"]] == 2 * list(report.VERDICTS)
+    assert [c["verdict"] for c in result["claims"]] == 2 * [*VERDICTS, "holds"]
+    first, second, *_ = result["claims"]
+    assert (first["quote"], first["place"]) == ("We observe draws", "caption")
+    assert [(c["low"], c["high"], c["met"]) for c in second["cases"]] == [
+        (-1, 1, True),
+        (2, 4, False),
+    ]
     fake = result["experiments"]["fake"]
     assert fake["configuration"] == {"seeds": 2, "size": 2, "pause": 0.0}
     assert fake["cells"] == 4

@@ -12,7 +12,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from eigenecho.paper.experiment import Experiment, Section
+from eigenecho.paper.claims import Case, Claim, Interval, Rule
+from eigenecho.paper.experiment import Experiment
 
 HELD = "EIGENECHO_TEST_HELD"
 
@@ -20,9 +21,15 @@ HELD = "EIGENECHO_TEST_HELD"
 @dataclass(frozen=True)
 class Fake(Experiment):
     name = "fake"
-    title = "Drawn <numbers> & sums"
-    paper = "table of nothing"
     quick: ClassVar = dict(seeds=2, size=2)
+    texts: ClassVar = {
+        "title": "Drawn <numbers> & sums",
+        "paper": "table of nothing",
+        "text": "One paragraph.\n\nAnd < another.",
+        "headline": "sum {total:.3f}",
+        "tables": {"sums": {"title": "Sums | all", "note": "A note."}},
+        "figures": {"fake-figure": "A line & its caption."},
+    }
 
     seeds: int = 3
     size: int = 4
@@ -46,25 +53,31 @@ class Fake(Experiment):
         ax = figure.add_subplot()
         ax.plot(results["a", 0]["draw"])
         ax.set(xlabel="place", ylabel="draw")
-        total = float(sum(r["draw"].sum() for r in results.values()))
-        section = Section(
-            "One paragraph.\n\nAnd < another.",
-            f"sum {total:.3f}",
-            {"total": np.float64(total), "nothing": float("nan"), "array": np.arange(2)},
+        total = np.float64(sum(r["draw"].sum() for r in results.values()))
+        section = self.start(total=total)
+        section.add_table("sums", ("part", "sum"), [["a|b", total]], [".3f"], {(0, 1)})
+        section.add_figure("fake-figure", figure)
+        section.numbers |= {"nothing": float("nan"), "array": np.arange(2)}
+        rule = Rule("draw", at_most=1.0)
+        low, high, wide = (
+            Interval(0, -1, 1, "how"),
+            Interval(3, 2, 4, "how"),
+            Interval(1, 0, 2, "how"),
         )
-        section.add_table(
-            "Sums | all", ("part", "sum"), [["a|b", total]], [".3f"], {(0, 1)}, "A note."
-        )
-        section.add_figure("fake-figure", figure, "A line & its caption.")
-        section.judge("Draws are <finite>", "all of them", True)
-        section.judge("Draws are positive", "some of them", True, False)
-        section.judge("Draws are equal", "no two of them", False)
+        for claim, *cases in (
+            ("Draws are <finite>", low),
+            ("Draws are positive", low, high),
+            ("Draws are equal", high),
+            ("Draws are normal", wide),
+        ):
+            judged = [Case(rule, "here", interval) for interval in cases]
+            section.claims.append(Claim(claim, judged, "We observe draws", "caption", "A fact."))
+        section.claims.append(Claim("Draws are ours", [Case(rule, "", low)]))
         return section
 
 
 class Alone(Fake):
     name = "alone"
-    title = "A machine for itself"
     exclusive = True
 
 

@@ -16,11 +16,12 @@ from eigenecho.cli.terminal import check_folder, command_line, fail, progress, s
 from eigenecho.pages import format_duration
 from eigenecho.paper import report, runner
 from eigenecho.paper.cell_store import CellStore, StoreError
+from eigenecho.paper.claims import VERDICTS
 from eigenecho.paper.runner import CellError
 
 OUT, OUT_QUICK = Path("results/reproduce"), Path("results/quick")
 STORE = "cells"
-COLOURS = {"holds": "blue", "holds in part": "yellow", "does not hold": "red"}
+COLOURS = dict(zip(VERDICTS, ("blue", "yellow", "red", "magenta"), strict=True))
 
 
 def reproduce(
@@ -93,7 +94,7 @@ def experiment_table() -> Table:
     """Return a table of all experiments."""
     table = Table("name", "title", "part of the paper")
     for experiment in runner.EXPERIMENTS:
-        table.add_row(experiment.name, experiment.title, experiment.paper)
+        table.add_row(experiment.name, experiment.texts["title"], experiment.texts["paper"])
     return table
 
 
@@ -119,6 +120,7 @@ def claim_table(parts: Sequence[report.FinishedExperiment]) -> Table:
     verdict = Column("verdict", no_wrap=True)
     table = Table("claim", verdict, title="Claims", title_justify="left")
     for _, claim in report.list_claims(parts):
-        colour, sign = COLOURS[claim.verdict], report.VERDICTS[claim.verdict]
-        table.add_row(claim.claim, f"[{colour}]{sign} {claim.verdict}[/]")
+        colour, sign = COLOURS[claim.verdict], VERDICTS[claim.verdict]
+        name = f"{claim.claim} (not in the paper)" if claim.ours else claim.claim
+        table.add_row(name, f"[{colour}]{sign} {claim.verdict}[/]")
     return table

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import tomllib
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from itertools import chain, repeat
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from eigenecho.paper.claims import Claim
 from eigenecho.types import Array
 
 Key = tuple[Any, ...]
@@ -31,6 +35,14 @@ class Results(dict[Key, Cell]):
     def means(self, key: Key, names: Iterable[str]) -> dict[str, float]:
         """Return the means over seeds of numbers in the cells ``(*key, seed)``."""
         return {name: float(np.mean(self.stack(key, name))) for name in names}
+
+
+def run_loop(step: Callable[[Array], Array], drive: Array) -> Array:
+    """Return the states r(t) = step(r(t−1)) + drive(t) by a loop."""
+    r, states = np.zeros_like(drive[0]), []
+    for row in drive:
+        states.append(r := step(r) + row)
+    return np.array(states)
 
 
 class TextTable(NamedTuple):
@@ -54,21 +66,6 @@ class ReportFigure(NamedTuple):
     caption: str
 
 
-class Claim(NamedTuple):
-    """A claim, the measured result, and the verdict.
-
-    Claim and result are sentences without a final full stop. The verdict is "holds", "holds in
-    part" or "does not hold". If the claim does not fully hold, ``quote`` is the text of the paper
-    and ``why`` explains the difference.
-    """
-
-    claim: str
-    measured: str
-    verdict: str
-    quote: str = ""
-    why: str = ""
-
-
 def listed(items: Iterable[str]) -> str:
     """Join items as in "a, b and c"."""
     texts = [*items]
@@ -83,49 +80,67 @@ def fit_ridge(X: Array, y: Array, ridge: float) -> Array:
     return np.linalg.lstsq(*stacked, rcond=None)[0]
 
 
+@cache
+def load_texts(name: str) -> Any:
+    """Return the content of ``templates/<name>.toml``."""
+    return tomllib.loads((Path(__file__).parent / "templates" / f"{name}.toml").read_text("utf-8"))
+
+
 @dataclass
 class Section:
-    """Section of the report about an experiment."""
+    """Section of the report about an experiment.
 
-    text: str
-    headline: str
-    """Key result for the summary, as a short sentence without a full stop."""
-    numbers: Mapping[str, Any]
-    """All numbers for the JSON file."""
+    ``texts`` are the entry of the experiment in ``sections.toml``, with names in braces for
+    ``facts``. The headline is a short sentence without a full stop, for the summary. ``numbers``
+    are the rows of the tables, for the JSON file.
+    """
+
+    texts: Mapping[str, Any]
+    facts: Mapping[str, Any]
+    numbers: dict[str, Any] = field(default_factory=dict)
     tables: list[TextTable] = field(default_factory=list)
     figures: list[ReportFigure] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
 
+    @property
+    def text(self) -> str:
+        """Introduction, in paragraphs."""
+        return self.texts["text"].format_map(self.facts)
+
+    @property
+    def headline(self) -> str:
+        """Key result."""
+        return self.texts["headline"].format_map(self.facts)
+
     def add_table(
         self,
-        title: str,
-        columns: Sequence[str],
+        name: str,
+        columns: Iterable[str],
         rows: Iterable[Iterable[Any]],
         formats: Sequence[str] = ("",),
         bold: Collection[tuple[Any, Any]] = (),
-        note: str = "",
+        **facts: Any,
     ) -> None:
         """Add a table. Formats apply to the numbers of a row; the last format is repeated."""
-        texts = []
+        cells, rows = [], [[*row] for row in rows]
         for row in rows:
             remaining = chain(formats, repeat(formats[-1]))
-            texts.append([c if isinstance(c, str) else format(c, next(remaining)) for c in row])
-        self.tables.append(TextTable(title, columns, texts, bold, note))
+            cells.append([c if isinstance(c, str) else format(c, next(remaining)) for c in row])
+        texts = self.texts["tables"][name]
+        columns = [*columns, *texts.get("columns", {}).values()]
+        title, note = (texts.get(k, "").format(**self.facts, **facts) for k in ("title", "note"))
+        self.tables.append(TextTable(title, columns, cells, bold, note))
+        self.numbers[title] = {"columns": columns, "rows": rows}
 
-    def add_figure(self, name: str, figure: Any, caption: str) -> None:
+    def add_figure(self, name: str, figure: Any) -> None:
         """Add a figure."""
+        caption = self.texts["figures"][name].format_map(self.facts)
         self.figures.append(ReportFigure(name, figure, caption))
 
-    def judge(
-        self, claim: str, measured: str, *cases: object, quote: str = "", why: str = ""
-    ) -> None:
-        """Add a claim, which holds if all cases are true, and holds in part if some are true.
-
-        ``quote`` and ``why`` are displayed unless the claim holds.
-        """
-        verdict = "holds" if all(cases) else "holds in part" if any(cases) else "does not hold"
-        explanation = ("", "") if all(cases) else (quote, why)
-        self.claims.append(Claim(claim, measured, verdict, *explanation))
+    def judge(self, name: str, intervals: Mapping[str, Any], **facts: Any) -> None:
+        """Judge a claim of ``claims.toml`` by intervals by place, if necessary for each rule."""
+        texts = load_texts("claims")[name]
+        self.claims.append(Claim.judge(texts, intervals, {**self.facts, **facts}))
 
 
 @dataclass(frozen=True)
@@ -137,11 +152,6 @@ class Experiment(ABC):
     """
 
     name: ClassVar[str]
-    title: ClassVar[str]
-    paper: ClassVar[str]
-    """The corresponding table or figure of the paper, or "not in the paper"."""
-    quick: ClassVar[Mapping[str, Any]]
-    """Parameters of a quick run, if they differ from the defaults."""
     exclusive: ClassVar[bool] = False
     """True if cells must run alone on the machine, because they measure time."""
     version: ClassVar[int] = 1
@@ -161,6 +171,25 @@ class Experiment(ABC):
     @abstractmethod
     def section(self, results: Results) -> Section:
         """Create the section of the report from the results of all cells."""
+
+    @property
+    def texts(self) -> Mapping[str, Any]:
+        """Texts of the section: title, corresponding part of the paper, and those in it."""
+        return load_texts("sections")[self.name]
+
+    @property
+    def quick(self) -> Mapping[str, Any]:
+        """Parameters of a quick run, if they differ from the defaults."""
+        parameters = self.texts.get("quick", {}).items()
+        return {name: tuple(v) if isinstance(v, list) else v for name, v in parameters}
+
+    def columns(self, table: str) -> Mapping[str, str]:
+        """Return the headings of columns by the names of measures."""
+        return self.texts["tables"][table]["columns"]
+
+    def start(self, **facts: Any) -> Section:
+        """Return a section with the texts of this experiment, for numbers by name."""
+        return Section(self.texts, {"e": self, **facts})
 
     @property
     def identity(self) -> str:

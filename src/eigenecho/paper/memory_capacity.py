@@ -3,44 +3,49 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from itertools import product
+from typing import Any
 
 import numpy as np
 
-from eigenecho.errors import IllConditionedWarning, UnstableWarning
+from eigenecho.errors import IllConditionedWarning
 from eigenecho.estimators import LinearESN
 from eigenecho.metrics import squared_correlation
 from eigenecho.model import LinearModel
+from eigenecho.paper.claims import (
+    USABLE,
+    Interval,
+    bootstrap_interval,
+    mean_interval,
+    seed_weights,
+    share_interval,
+    spread,
+)
 from eigenecho.paper.experiment import Cell, Experiment, Key, Results, Section, listed
 from eigenecho.paper.mso import METHODS
 from eigenecho.plots import style
 from eigenecho.reservoir import Recipe, draw
+from eigenecho.spectra import law, memory_curve
 from eigenecho.tasks import delayed_recall, memory_capacity
 from eigenecho.training import Settings, pose, train
 from eigenecho.transition import Diagonal
 from eigenecho.types import Array
 
-RING = "Ring"
 LINE_STYLES = {
     "Normal": (style.BLACK, "-"),
     "Uniform": (style.ORANGE, "--"),
     "Golden": (style.VERMILLION, "-"),
-    "Noisy Golden": (style.GREEN, "-."),
     "Sim": (style.BLUE, ":"),
-    RING: (style.GREY, "-"),
 }
 """Colour and line style of each method."""
 
-CAPACITY = "memory capacity $MC_k$"
-"""Label of the y-axis."""
+FALL = (0.9, 0.1)
+"""Capacities between which the width of the fall of a curve is measured."""
 
-RING_SEEDS = 3
-"""Number of seeds for rings, whose results hardly depend on the seed."""
-
-SLIGHTLY = 0.05
-"""Largest loss of total capacity that counts as slight, relative to the standard network."""
+EXACT_RADIUS, EXACT_DELAY = 0.99, 0.8
+"""Radius of the spectra whose exact capacity is stated, and the delay as a share of N."""
 
 FORMS: dict[str, tuple[str, dict[str, Any]]] = {
     "normal": ("Normal", {"color": style.BLACK, "lw": 1.5}),
@@ -49,12 +54,6 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
     "robust": ("Robust", {"color": style.BLUE, "lw": 4.5, "alpha": 0.5, "zorder": 1}),
 }
 """Label and line style of each form of the same network."""
-
-FAILURE = 0.05
-"""Smallest loss of capacity that counts as a failure: absolute at one delay, relative in total."""
-
-TOLERANCE = 0.01
-"""Largest difference for which two capacities count as equal."""
 
 
 @dataclass(frozen=True)
@@ -66,38 +65,27 @@ class MCDelay(Experiment):
     """
 
     name = "mc-delay"
-    title = "Memory capacity against delay"
-    paper = "figure of memory capacity against delay"
-    quick: ClassVar = dict(seeds=2, sizes=(50, 100), steps=(3000, 4000), ring_radii=(0.9, 0.95))
+    version = 2
 
     sizes: tuple[int, ...] = (100, 300, 600, 1000)
     steps: tuple[int, ...] = (6000, 6000, 9000, 13000)
     warmup: int = 1000
     ridge: float = 1e-12
-    ring_radii: tuple[float, ...] = (0.9, 0.95, 0.98, 0.99, 0.995, 0.998)
 
     def cells(self) -> list[Key]:
         """Return a key for each size, network and seed. Large sizes come first."""
-        seeds = {method: self.seeds for method in LINE_STYLES if method != RING}
-        seeds |= {f"{RING} {radius:g}": min(self.seeds, RING_SEEDS) for radius in self.ring_radii}
-        return [
-            (N, network, seed)
-            for N in sorted(self.sizes, reverse=True)
-            for network in seeds
-            for seed in range(seeds[network])
-        ]
+        sizes = sorted(self.sizes, reverse=True)
+        return [*product(sizes, LINE_STYLES, range(self.seeds))]
 
     def run(self, key: Key) -> Cell:
         """Return a capacity curve for delays up to 1.25 N."""
         N, network, seed = key
-        if network in METHODS:
-            params = METHODS[network] | {"sr": 1.0}
-        else:
-            params = {"spectrum": "ring", "sr": float(network.removeprefix(RING))}
-        with warnings.catch_warnings():
-            # Noise moves eigenvalues outside the unit circle, which reduces the capacity.
-            warnings.simplefilter("ignore", UnstableWarning)
-            return {"capacity": self.curve(N, seed, N + N // 4, **params)}
+        curve = self.curve(N, seed, N + N // 4, **METHODS[network] | {"sr": 1.0})
+        cell = {"capacity": curve}
+        if network in ("Sim", "Golden") and min(self.sizes) == N:
+            modes = law(network.lower())(N, sr=EXACT_RADIUS, seed=seed)
+            cell["exact"] = np.array(memory_curve(modes, N)[int(EXACT_DELAY * N)])
+        return cell
 
     def curve(self, N: int, seed: int, delays: int, **params: Any) -> Array:
         """Return MC_k on the test steps for k = 1 … delays."""
@@ -109,37 +97,19 @@ class MCDelay(Experiment):
 
     def section(self, results: Results) -> Section:
         """Report the curves and total capacities, and judge the claims about them."""
-        radii, curves = {}, {}
-        for N in self.sizes:
-            rings = {r: results.stack((N, f"{RING} {r:g}"), "capacity") for r in self.ring_radii}
-            radii[N] = max(rings, key=lambda radius: rings[radius].sum(axis=1).mean())
-            curves[N] = {m: results.stack((N, m), "capacity") for m in LINE_STYLES if m != RING}
-            curves[N][RING] = rings[radii[N]]
+        curves = {
+            N: {m: results.stack((N, m), "capacity") for m in LINE_STYLES} for N in self.sizes
+        }
         totals = {N: {m: c.sum(axis=1) for m, c in curves[N].items()} for N in self.sizes}
-        means = {N: {m: float(t.mean()) for m, t in totals[N].items()} for N in self.sizes}
-        section = Section(
-            "The input is i.i.d. uniform in [−1, 1]. There is no leak. The spectral radius is 1, "
-            "except for the ring, for which the best radius for each N and at most "
-            f"{RING_SEEDS} seeds are used. Half of the steps after the warmup are used for "
-            "testing. At radius 1, the noise moves some eigenvalues of noisy golden outside the "
-            "unit circle, so that the states grow and memory is lost.\n\nThe verdict on Sim is "
-            f"based on its total capacity, which must be at most {SLIGHTLY:.0%} below that of the "
-            "standard network, and not above it, at every N. This criterion was introduced after "
-            "the first runs. Before that, the largest difference at any single delay, which is "
-            "still reported, had to be at most 0.05.",
-            "The total capacity of a ring is "
-            + listed(f"{means[N][RING]:.0f} for N = {N}" for N in self.sizes),
-            {"total": means, "ring_radius": radii},
-        )
+        largest = max(self.sizes)
+        section = self.start(golden=totals[largest]["Golden"].mean(), N=largest)
         section.add_table(
-            "Total memory capacity (mean ± standard deviation over seeds; the limit is N)",
-            ("N", *LINE_STYLES, "radius of the ring"),
+            "total",
+            ("N", *LINE_STYLES),
             [
-                [N, *(f"{t.mean():.1f} ± {t.std():.1f}" for t in row.values()), radii[N]]
+                [str(N), *(f"{t.mean():.1f} ± {t.std():.1f}" for t in row.values())]
                 for N, row in totals.items()
             ],
-            ["d", "g"],
-            {(i, 1 + np.argmax([*row.values()])) for i, row in enumerate(means.values())},
         )
         figure, axes = style.panel_grid(len(self.sizes), 2, 4.8, 3.4, sharey=True)
         for N, ax in zip(self.sizes, axes, strict=True):
@@ -148,71 +118,73 @@ class MCDelay(Experiment):
                 delays = np.arange(1, curve.shape[1] + 1)
                 _draw_capacity(ax, delays, curve, color=colour, ls=dashes, lw=1.6, label=method)
             ax.set_title(f"N = {N}", fontsize=11)
-            ax.set(xlabel="delay k (steps)", ylabel=CAPACITY, ylim=(-0.02, 1.05))
+            ax.set(xlabel="delay k (steps)", ylabel="memory capacity $MC_k$")
         style.legend_above(figure, axes[0])
-        section.add_figure(
-            "mc-delay",
-            figure,
-            "Memory capacity against delay: mean over seeds (line) ± one standard deviation "
-            "(shaded). The ring recalls nearly all of the last N inputs.",
+        section.add_figure("mc-delay", figure)
+
+        def compare(method: str) -> dict[str, Interval]:
+            ratios = {N: t[method] / t["Normal"] for N, t in totals.items()}
+            return {f"N = {N}": mean_interval(x, log=True) for N, x in ratios.items()}
+
+        N = min(self.sizes)
+        section.judge(
+            "golden-memory",
+            compare("Golden"),
+            radius=EXACT_RADIUS,
+            N=N,
+            delay=int(EXACT_DELAY * N),
+            golden=results.stack((N, "Golden"), "exact").mean(),
+            sim=results.stack((N, "Sim"), "exact").mean(),
         )
-        _judge_spectra(section, means, curves)
+        gaps = {N: np.abs(np.mean(c["Sim"] - c["Normal"], axis=0)).max() for N, c in curves.items()}
+        section.judge(
+            "sim-memory",
+            compare("Sim"),
+            gaps=listed(f"{gap:.3f} (N = {N})" for N, gap in gaps.items()),
+        )
+        falls = {N: (_fall(c["Uniform"]), _fall(c["Normal"])) for N, c in curves.items()}
+        section.judge(
+            "uniform-memory",
+            {
+                "width": {
+                    f"N = {N}": mean_interval(a / b, log=True) for N, (a, b) in falls.items()
+                },
+                "crossing": {
+                    f"N = {N}": self._bootstrap_crossing(c["Uniform"], c["Normal"])
+                    for N, c in curves.items()
+                },
+            },
+            widths=listed(
+                f"{a.mean():.0f} and {b.mean():.0f} (N = {N})" for N, (a, b) in falls.items()
+            ),
+        )
         return section
+
+    def _bootstrap_crossing(self, uniform: Array, normal: Array) -> Interval:
+        weights = seed_weights(self.seeds)
+        pairs = zip(weights @ uniform, weights @ normal, strict=True)
+        return bootstrap_interval(np.array([_find_crossing(a, b) for a, b in pairs]), self.seeds)
+
+
+def _fall(curves: Array) -> Array:
+    """Return the number of delays in which each curve (seeds, delays) falls between ``FALL``."""
+    start, end = (np.argmax(curves < level, axis=1) for level in FALL)
+    end = np.where((curves < FALL[1]).any(axis=1), end, curves.shape[1])
+    return np.maximum(end - start, 1)
 
 
 def _draw_capacity(ax: Any, x: Any, capacities: Array, *, color: str, **line: Any) -> None:
     """Draw the mean of capacities (seeds, x), with one standard deviation as a shaded area."""
     mean, deviation = capacities.mean(axis=0), capacities.std(axis=0)
     ax.plot(x, mean, color=color, **line)
-    low, high = np.clip([mean - deviation, mean + deviation], 0, 1)
-    ax.fill_between(x, low, high, color=color, alpha=0.15, lw=0)
-
-
-def _judge_spectra(section: Section, means: Mapping[int, Any], curves: Mapping[int, Any]) -> None:
-    """Judge mean total capacities and curves (seeds, delays), both by N and method."""
-    golden = {N: m["Golden"] / m["Normal"] - 1 for N, m in means.items()}
-    section.judge(
-        "The golden distribution has more memory than the standard network at every N",
-        "Compared with the standard network, the total capacity differs by "
-        + listed(f"{gain:+.0%} at N = {N}" for N, gain in golden.items()),
-        *(gain > 0 for gain in golden.values()),
-    )
-    sim = {N: m["Sim"] / m["Normal"] for N, m in means.items()}
-    gaps = {N: np.abs(c["Sim"].mean(axis=0) - c["Normal"].mean(axis=0)) for N, c in curves.items()}
-    section.judge(
-        "The memory capacity of Sim is close to, but slightly below, that of the standard network",
-        ". ".join(
-            f"At N = {N}, the total capacity differs by {sim[N] - 1:+.1%}; at single delays, the "
-            f"capacities differ by {gap.mean():.3f} on average and by at most {gap.max():.3f}"
-            for N, gap in gaps.items()
-        )
-        + ". The largest differences occur where the curves are steep",
-        *(1 - SLIGHTLY <= share <= 1 for share in sim.values()),
-    )
-    crossings = {N: _find_crossing(c["Uniform"], c["Normal"]) for N, c in curves.items()}
-    section.judge(
-        "The capacity of uniform falls off more gradually with the delay than that of the standard "
-        "network, and the two curves cross at a capacity of about 0.5",
-        "The curves cross at "
-        + listed(
-            f"{'no point' if np.isnan(value) else f'{value:.2f}'} for N = {N}"
-            for N, value in crossings.items()
-        ),
-        *(0.3 <= value <= 0.7 for value in crossings.values()),
-    )
-    ring = {N: m[RING] / N for N, m in means.items()}
-    section.judge(
-        "Not in the paper: the total capacity of a ring is at least 97% of the theoretical limit N",
-        "It is " + listed(f"{share:.1%} at N = {N}" for N, share in ring.items()),
-        *(share >= 0.97 for share in ring.values()),
-    )
+    ax.fill_between(x, mean - deviation, mean + deviation, color=color, alpha=0.15, lw=0)
 
 
 def _find_crossing(uniform: Array, normal: Array) -> float:
-    """Return the capacity at which the smoothed mean curves cross, or NaN if they do not cross."""
-    width = max(1, uniform.shape[1] // 50)
+    """Return the capacity at which smoothed curves (delays,) cross, or NaN if they do not cross."""
+    width = max(1, len(uniform) // 50)
     kernel = np.ones(width) / width
-    a, b = (np.convolve(curve.mean(axis=0), kernel, mode="valid") for curve in (uniform, normal))
+    a, b = (np.convolve(curve, kernel, mode="valid") for curve in (uniform, normal))
     middle = (b < 0.95) & (b > 0.05)
     sign = np.sign(a - b)
     changes = np.flatnonzero((sign[:-1] < 0) & (sign[1:] > 0) & middle[:-1])
@@ -227,15 +199,8 @@ class MCConnectivity(MCDelay):
     """
 
     name = "mc-connectivity"
-    title = "Memory capacity against connectivity"
-    paper = "figure of memory capacity against connectivity"
-    version = 4
-    quick: ClassVar = dict(
-        seeds=2, sizes=(50, 100), steps=(3000, 4000), degrees=(1, 2, 3, 5, 10, 20)
-    )
+    version = 5
 
-    seeds: int = 5
-    ring_radii: tuple[float, ...] = ()
     degrees: tuple[float, ...] = (1, 1.5, 2, 3, 4, 5, 7, 10, 20, 50)
 
     def connectivities(self, N: int) -> list[float]:
@@ -244,15 +209,15 @@ class MCConnectivity(MCDelay):
 
     def cells(self) -> list[Key]:
         """Return a key for each size, connectivity and seed. Large sizes come first."""
-        return [
-            (N, connectivity, seed)
-            for N in sorted(self.sizes, reverse=True)
-            for connectivity in self.connectivities(N)
-            for seed in range(self.seeds)
-        ]
+        sizes = sorted(self.sizes, reverse=True)
+        nets = [(N, connectivity) for N in sizes for connectivity in self.connectivities(N)]
+        return [(*net, seed) for net in nets for seed in range(self.seeds)]
 
     def run(self, key: Key) -> Cell:
-        """Return the capacity curves of a random W in all forms, and whether it runs as modes."""
+        """Return the capacity curves of a random W in all forms, and its condition number.
+
+        A W that eigenecho does not run as modes is the standard network.
+        """
         N, connectivity, seed = key
         params = {"spectrum": "matrix", "sr": 1.0, "rc_connectivity": connectivity}
         delays = max(N // 2, 100)
@@ -261,15 +226,22 @@ class MCConnectivity(MCDelay):
             warnings.simplefilter("ignore", IllConditionedWarning)
             warnings.filterwarnings("ignore", message="The random W has spectral radius 0")
             drawn = draw(Recipe(N, **params), 1, seed=seed).reservoir
+            modes = isinstance(drawn.transition, Diagonal)
+            normal = self.curve(N, seed, delays, **params, basis="neuron")
+            plain, condition = self.plain_curve(N, seed, delays, **params)
             return {
-                "modes": np.array(isinstance(drawn.transition, Diagonal)),
-                "normal": self.curve(N, seed, delays, **params, basis="neuron"),
-                "diagonalised": self.plain_curve(N, seed, delays, **params),
-                "robust": self.curve(N, seed, delays, **params),
+                "modes": np.array(modes),
+                "condition": np.array(condition),
+                "normal": normal,
+                "diagonalised": plain,
+                "robust": self.curve(N, seed, delays, **params) if modes else normal,
             }
 
-    def plain_curve(self, N: int, seed: int, delays: int, **params: Any) -> Array:
-        """Return MC_k of W in its eigenbasis, even if the eigenbasis is ill-conditioned."""
+    def plain_curve(self, N: int, seed: int, delays: int, **params: Any) -> tuple[Array, float]:
+        """Return MC_k of W in its eigenbasis and the condition number of this basis.
+
+        The basis is used even if it is ill-conditioned.
+        """
         steps = self.steps[self.sizes.index(N)]
         u, targets = delayed_recall(steps, delays, seed=1000 + seed)
         split = self.warmup + (steps - self.warmup) // 2
@@ -278,125 +250,69 @@ class MCConnectivity(MCDelay):
         drawn = settings.draw(1, delays, seed)
         problem = pose(settings, drawn, [u[:split]], [targets[:split]])
         model = LinearModel.of(problem, train(problem, settings).evidence.weights)
-        return squared_correlation(targets[split:], model.predict(u)[split:])
+        assert drawn.basis is not None
+        capacity = squared_correlation(targets[split:], model.predict(u)[split:])
+        return capacity, drawn.basis.condition
 
     def section(self, results: Results) -> Section:
         """Report the forms at the delay at which the dense network has a capacity of about 0.5."""
-        figure, axes = style.panel_grid(len(self.sizes), 2, 4.8, 3.4, sharey=True)
+        figure, axes = style.panel_grid(2 * len(self.sizes), len(self.sizes), 3.1, 2.9)
         rows: list[Any] = []
-        delays, dense_gaps, gaps, kept_shares = {}, {}, {}, {}
-        # Largest connectivity at which diagonalisation fails, at the delay and in total.
-        fails: dict[int, float] = {}
-        loses: dict[int, float] = {}
-        for N, ax in zip(self.sizes, axes, strict=True):
+        cases: dict[str, dict[str, Interval]] = {"lost": {}, "kept": {}, "broken": {}, "sound": {}}
+        robust, delays = {}, {}
+        for i, N in enumerate(self.sizes):
             x = np.array(self.connectivities(N))
             # Capacities (connectivities, seeds, delays); the dense network is the last one.
             curves = {f: np.array([results.stack((N, c), f) for c in x]) for f in FORMS}
-            normal, diagonalised, robust = curves.values()
-            k = int(np.argmin(np.abs(normal[-1].mean(axis=0) - 0.5)))
+            k = int(np.argmin(np.abs(curves["normal"][-1].mean(axis=0) - 0.5)))
             delays[N] = k + 1
-            # Loss of capacity by diagonalisation: at this delay, and relative to the total.
-            loss = (normal - diagonalised)[:, :, k].mean(axis=1)
-            total, kept = (c.sum(axis=2).mean(axis=1) for c in (normal, diagonalised))
-            total_loss = (total - kept) / np.maximum(total, 1e-12)
-            for limits, losses in ((fails, loss), (loses, total_loss)):
-                if (losses > FAILURE).any():
-                    limits[N] = x[losses > FAILURE].max()
-            dense_gaps[N] = abs(loss[-1])
+            totals = {form: curve.sum(axis=2) for form, curve in curves.items()}
+            whole = np.maximum(totals["normal"].mean(axis=1, keepdims=True), 1e-12)
+            losses = [*map(mean_interval, (totals["normal"] - totals["diagonalised"]) / whole)]
+            bad = np.array([results.stack((N, c), "condition") for c in x]) > USABLE
+            below = x < np.log(N) / N
+            for c, is_below, loss in zip(x, below, losses, strict=True):
+                cases["lost" if is_below else "kept"][f"N = {N}, c = {c:.3g}"] = loss
+            cases["broken"][f"N = {N}"] = share_interval(bad[below])
+            cases["sound"][f"N = {N}"] = share_interval(bad[~below])
             # A cell that runs as W is the standard network, so it cannot differ from it.
             modes = np.array([results.stack((N, c), "modes") for c in x])
-            gap = np.abs(robust - normal)[modes]
-            gaps[N] = (gap[:, k].max(initial=0.0), gap.max(initial=0.0))
-            kept_shares[N] = 1 - modes.mean()
+            gap = np.abs(curves["robust"] - curves["normal"])[modes].max(axis=-1, initial=0.0)
+            robust[f"N = {N}"] = spread(gap)
             means = [curve[:, :, k].mean(axis=1) for curve in curves.values()]
             labels = [str(N), *[""] * (len(x) - 1)]
-            rows += zip(labels, x, x * N, *means, np.abs(loss), total_loss, strict=True)
-            _draw_forms(ax, x, {form: curve[:, :, k].T for form, curve in curves.items()}, loss)
-            ax.set_title(f"N = {N}, delay {delays[N]}", fontsize=11)
+            texts = [loss.show("z.1%") for loss in losses]
+            rows += zip(labels, x, x * N, *means, texts, bad.mean(axis=1), strict=True)
+            at_delay = {f: v[:, :, k] for f, v in curves.items()}, f"$MC_k$, k = {delays[N]}"
+            for ax, shown in zip(
+                axes[i :: len(self.sizes)], (at_delay, (totals, "total")), strict=True
+            ):
+                _draw_forms(ax, x, *shown)
+                ax.axvline(np.log(N) / N, color=style.GREY, lw=1, ls=":", label="ln N/N")
+                ax.set_title(f"N = {N}", fontsize=11)
         style.legend_above(figure, axes[0])
-        section = Section(
-            "Each random W is used in its own basis (Normal), in its eigenbasis even if the "
-            "eigenbasis is ill-conditioned (Diagonalization), and in the fastest accurate form, "
-            "which eigenecho selects (Robust). Networks are trained as for the previous figure. "
-            "The delay k is the delay at which the capacity of the dense network is closest to "
-            "0.5: "
-            + listed(f"{k} for N = {N}" for N, k in delays.items())
-            + ". A network with a sparse W recalls little at such delays, so its total capacity is "
-            "more informative.",
-            "Plain diagonalisation loses memory capacity at mean degrees of up to "
-            + listed(f"{c * N:.3g} (N = {N})" for N, c in loses.items()),
-            {"delay": delays, "fails_up_to": {N: fails.get(N) for N in self.sizes}},
+        section = self.start(
+            delays=listed(f"{k} for N = {N}" for N, k in delays.items()),
+            usable=USABLE,
+            unusable=np.mean([cell["condition"] > USABLE for cell in results.values()]),
         )
+        forms = [form for form, _ in FORMS.values()]
         section.add_table(
-            "Memory capacity at delay k, and loss of total capacity",
-            ("N", "connectivity", "degree", *(f[0] for f in FORMS.values()), "difference", "loss"),
+            "loss",
+            ("N", "connectivity", "degree", *forms, "loss with 95% interval", "unusable"),
             rows,
-            [".4g", ".4g", ".3f", ".3f", ".3f", ".3f", "z.1%"],
-            note="The last two columns compare Diagonalization with Normal: the absolute "
-            "difference at delay k, and the loss of total capacity, which is negative if "
-            "inaccurate eigenvectors give a network that recalls more.",
+            [".4g", ".4g", ".3f", ".3f", ".3f", ".0%"],
         )
-        section.add_figure(
-            "mc-connectivity",
-            figure,
-            "Memory capacity against connectivity: mean over seeds (line) ± one standard deviation "
-            "(shaded). The eigenvectors of a sparse W are nearly parallel.",
-        )
-        # The verdict depends on the loss at the delay of the figure, not on total losses.
-        failing, losing = (
-            "connectivities up to " * bool(limits)
-            + (listed(f"{c:.3g} (N = {N})" for N, c in limits.items()) or "no connectivity")
-            for limits in (fails, loses)
-        )
-        dense_gap = max(dense_gaps.values())
+        section.add_figure("mc-connectivity", figure)
         section.judge(
-            "Below a certain connectivity, which depends on N, diagonalisation loses memory "
-            "capacity; above it, the capacities agree",
-            f"At the delay shown in the figure, the capacity drops by more than 0.05 at {failing}"
-            f". The total capacity drops by more than 5% at {losing}. At connectivity 1, the "
-            f"capacities differ by at most {dense_gap:.1e}",
-            len(fails) == len(self.sizes) and dense_gap < 0.01,
-            fails,
-            quote="The results highlight a specific minimum connectivity threshold which depends "
-            "of the reservoir size. Below this connectivity, the Diagonalization method begins to "
-            "systematically underperform the Normal baseline",
-            why=_explain_threshold(self.sizes),
+            "threshold", cases, degrees=listed(f"{np.log(N):.1f} for N = {N}" for N in self.sizes)
         )
-        section.judge(
-            "Not in the paper: the form that eigenecho selects matches the standard network to "
-            "within 0.01 at every connectivity",
-            "The largest differences of networks that run as modes over all seeds, at the delay "
-            "shown in the figure and at any delay, are "
-            + "; ".join(f"{k:.1e} and {most:.1e} for N = {N}" for N, (k, most) in gaps.items())
-            + ". W itself, which cannot differ, runs in "
-            + listed(f"{share:.0%} (N = {N})" for N, share in kept_shares.items())
-            + " of all networks",
-            max(overall for _, overall in gaps.values()) <= TOLERANCE,
-            min(at_delay for at_delay, _ in gaps.values()) <= TOLERANCE,
-        )
+        section.judge("robust", robust)
         return section
 
 
-def _draw_forms(ax: Any, x: Array, at_delay: Mapping[str, Array], loss: Array) -> None:
-    """Draw capacities (seeds, connectivities) of each form, and the loss by diagonalisation."""
-    for form, (label, line) in FORMS.items():
-        _draw_capacity(ax, x, at_delay[form], marker="o", ms=3.5, label=label, **line)
-    ax.plot(x, np.abs(loss), color=style.GREY, ls=":", marker="s", ms=3, label="difference")
-    ax.set(xscale="log", xlabel="connectivity of W", ylabel=CAPACITY)
-    ax.set_ylim(bottom=-0.02)
-
-
-def _explain_threshold(sizes: Sequence[int]) -> str:
-    """Explain at which connectivities a random W has no basis of eigenvectors."""
-    return (
-        "The threshold exists, and it is that of random graphs. A unit has no incoming connection "
-        "with probability (1 − c)^N ≈ exp(−degree), and no outgoing one with the same probability. "
-        "If W has a unit of each kind, 0 is a multiple eigenvalue of W with too few eigenvectors, "
-        "so W cannot be diagonalised. Such units are expected below a mean degree of ln N: "
-        + listed(f"{np.log(N):.1f} for N = {N}" for N in sizes)
-        + ". The table agrees: at larger degrees, all capacities are equal, and at smaller "
-        "degrees, the total capacities differ. At the delay of the paper's figure, however, such "
-        "sparse networks recall almost nothing in either basis, so there is little capacity to "
-        "lose, and the claim holds only in part. With inaccurate eigenvectors, the network is "
-        "different but not always worse, so some losses are negative"
-    )
+def _draw_forms(ax: Any, x: Array, capacities: Mapping[str, Array], label: str) -> None:
+    """Draw capacities (connectivities, seeds) of each form."""
+    for form, (name, line) in FORMS.items():
+        _draw_capacity(ax, x, capacities[form].T, marker="o", ms=3, label=name, **line)
+    ax.set(xscale="log", xlabel="connectivity of W", ylabel=label)

@@ -13,10 +13,8 @@ import numpy as np
 import eigenecho
 from eigenecho import pages
 from eigenecho.paper.cell_store import CellStore
-from eigenecho.paper.experiment import Claim, Experiment, Results, Section, TextTable
-
-VERDICTS = {"holds": "✓", "holds in part": "◐", "does not hold": "✗"}
-"""Sign of each verdict, so that readers need not distinguish colours."""
+from eigenecho.paper.claims import VERDICTS, Claim, count_verdicts
+from eigenecho.paper.experiment import Experiment, Results, Section, TextTable
 
 NUMBER = re.compile(r"[-+−]?\d|–?$")
 """Pattern of entries in a column of numbers, which may be empty or a dash."""
@@ -70,6 +68,7 @@ def write(
         settings=_format_settings,
         numeric=_find_numeric_columns,
         cell=lambda text: str(text).replace("|", "\\|"),
+        tally=count_verdicts,
     )
     machines = distinct(machine for part in parts for machine in part.machines)
     values = {
@@ -91,13 +90,12 @@ def write(
         "quick": quick,
         "machines": machines,
         "claims": [
-            {"experiment": part.experiment.name, **claim._asdict()}
+            {"experiment": part.experiment.name, **claim.to_json()}
             for part, claim in list_claims(parts)
         ],
         "experiments": {
             part.experiment.name: {
-                "title": part.experiment.title,
-                "paper": part.experiment.paper,
+                "title": part.section.texts["title"],
                 "configuration": asdict(part.experiment),
                 "cells": part.cells,
                 "core_seconds": part.seconds,

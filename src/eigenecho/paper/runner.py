@@ -20,23 +20,17 @@ from eigenecho.checks import check_known
 from eigenecho.paper.cell_store import CellStore, StoredCell
 from eigenecho.paper.experiment import Experiment, Key
 from eigenecho.paper.memory_capacity import MCConnectivity, MCDelay
-from eigenecho.paper.mso import MSO, MSOAccurate, MSOSignal
+from eigenecho.paper.mso import MSO, MSOAccurate, MSONormalEquations, MSOSignal
+from eigenecho.paper.same_network import SameNetwork
 from eigenecho.paper.spectra import SpectraFigure, SpectralImportance
 from eigenecho.paper.step_times import StepTimes
 from eigenecho.paper.win_after import WinAfter
 from eigenecho.threads import one_blas_thread
 
 EXPERIMENTS: list[Experiment] = [
-    SpectraFigure(),
-    MSOSignal(),
-    MSO(),
-    MSOAccurate(),
-    SpectralImportance(),
-    MCDelay(),
-    MCConnectivity(),
-    StepTimes(),
-    WinAfter(),
-]
+    SpectraFigure(), MSOSignal(), SameNetwork(), MSO(), MSONormalEquations(), MSOAccurate(),
+    SpectralImportance(), MCDelay(), MCConnectivity(), StepTimes(), WinAfter(),
+]  # fmt: skip
 """Experiments with the paper's parameters, in the order of the report."""
 
 Task = tuple[Experiment, Key]
