@@ -236,6 +236,36 @@ def table(rows: list[dict[str, Any]], column: str) -> tuple[list[str], list[str]
     return names, values, means
 
 
+def format_intervals(rows: list[dict[str, Any]]) -> list[str]:
+    """Return means and 95% t intervals by law.
+
+    Errors are bold if they are at most 5% larger than the smallest one and the paired interval of
+    the difference contains 0, or if they are below 1e-9.
+    """
+    from scipy.stats import t
+
+    names, laws, errors = table(rows, "law")
+    lines = format_table(rows, "law")[:2]
+    kinds = {row["task"]: row["kind"] for row in rows}
+    for name, line in zip(names, errors, strict=True):
+        samples = [
+            np.array([row["error"] for row in rows if (row["task"], row["law"]) == (name, law)])
+            for law in laws
+        ]
+        best, cells = samples[int(np.nanargmin(line))], []
+        for x in samples:
+            if not len(x):
+                cells.append("–")
+                continue
+            width = t.ppf(0.975, len(x) - 1) / np.sqrt(len(x))
+            text = f"{x.mean():.3g} ± {width * x.std(ddof=1):.1g}"
+            lead = (x - best).mean() - width * (x - best).std(ddof=1)
+            is_best = lead <= 0 and x.mean() <= 1.05 * best.mean()
+            cells.append(f"**{text}**" if is_best or x.mean() < 1e-9 else text)
+        lines.append(f"| {name} | {kinds[name]} | " + " | ".join(cells) + " |")
+    return lines
+
+
 def format_table(rows: list[dict[str, Any]], column: str) -> list[str]:
     """Return a table; values within 2% of the best of their row, or below 1e-9, are bold."""
     names, values, errors = table(rows, column)
@@ -268,7 +298,7 @@ def show_spectrum(rows: list[dict[str, Any]]) -> list[str]:
         ax.text(i, j, text, ha="center", va="center", fontsize=8, color="w" if light else "k")
     figure.colorbar(image, ax=ax, label="error relative to the best law", extend="max")
     save(figure, "which-spectrum")
-    return format_table(rows, "law")
+    return format_intervals(rows)
 
 
 def show_ridge(rows: list[dict[str, Any]]) -> list[str]:
