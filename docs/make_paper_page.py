@@ -29,7 +29,7 @@ HEAD = """# Reproducing the paper
 
 This page shows every table and figure of *Fast Linear Reservoirs via Diagonalization*
 (de Coudenhove, Bendi-Ouis, Strock, Hinaut, 2026), recomputed with eigenecho, and judges its claims
-by printed rules. Of {count} claims of the paper, the numbers of verdicts are: {verdicts}.
+by printed rules. The verdicts on {count} claims of the paper are {verdicts}.
 
 ```console
 $ eigenecho reproduce --quick   # smaller experiments, in less than a minute
@@ -90,7 +90,7 @@ def write(parts: Sequence[report.FinishedExperiment]) -> None:
     claims = [claim for _, claim in report.list_claims(parts) if not claim.ours]
     head = HEAD.format(
         count=len(claims),
-        verdicts=listed(f"{verdict} {n}" for verdict, n in count_verdicts(claims).items()),
+        verdicts=listed(f"{verdict} ({n})" for verdict, n in count_verdicts(claims).items()),
         cells=sum(part.cells for part in parts),
         seconds=format_duration(seconds),
         fewer=list_smaller([part.experiment for part in parts]),

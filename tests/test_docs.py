@@ -113,5 +113,5 @@ def test_page_of_the_paper_has_every_stored_verdict():
         assert claim["quote"] in page
         assert claim["note"] in page
     verdicts = [claim["verdict"] for claim in stored["claims"] if claim["quote"]]
-    assert f"Of {len(verdicts)} claims of the paper" in page
-    assert f"holds {verdicts.count('holds')}" in page
+    assert f"The verdicts on {len(verdicts)} claims of the paper are" in page
+    assert f"holds ({verdicts.count('holds')})" in page
