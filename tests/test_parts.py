@@ -21,7 +21,7 @@ from eigenecho.training import Evidence, TrainingState
 SPECTRUM = Spectrum([0.5, -0.2], [0.3 + 0.4j])
 RESERVOIR = Reservoir(SPECTRUM, np.ones((1, 4)))
 MODEL = LinearModel(RESERVOIR, np.ones((5, 2)))
-EVIDENCE = Evidence(Gram.empty(5, 2), Penalty(5), 1.0, np.ones((5, 2)), np.eye(2))
+EVIDENCE = Evidence(Gram.empty(5, 2), Penalty(5), 1.0, np.ones((5, 2)), np.eye(2), 9.0)
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_evidence_with_a_singular_triangle():
     # Without rows and with a zero penalty, every degree of freedom is used.
     basis = Basis(np.zeros((4, 4)), 2)
     weights, penalty = np.ones((5, 1)), Penalty(5, 1, basis)
-    evidence = Evidence(Triangle.empty(5, 1), penalty, 1.0, weights, np.eye(1))
+    evidence = Evidence(Triangle.empty(5, 1), penalty, 1.0, weights, np.eye(1), 0.0)
     assert evidence.freedom == 5.0
 
 

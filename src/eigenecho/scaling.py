@@ -41,12 +41,14 @@ class Scaling:
             raise bad_argument("scale", self.scale, "numbers > 0")
 
     @classmethod
-    def of(cls, series: Sequence[Array]) -> Scaling:
+    def of(cls, series: Sequence[Array], weights: Sequence[Array] | None = None) -> Scaling:
         """Return the scaling by mean and standard deviation over all rows, ignoring NaN.
 
-        A constant column is only centred.
+        A constant column is only centred. ``weights`` are those of the rows of each series.
         """
-        return reduce(Spread.merge, map(Spread.of, series)).scaling
+        if weights is None:
+            return reduce(Spread.merge, map(Spread.of, series)).scaling
+        return reduce(Spread.merge, map(Spread.of, series, weights)).scaling
 
     @classmethod
     def identity(cls, columns: int) -> Scaling:
@@ -98,33 +100,42 @@ class Spread:
 
     ``mean`` and ``deviation`` (D,) are in units of ``size`` (D,), the largest |x|, because squares
     of very large or small numbers would overflow or underflow. ``rows`` is (D,) if values are
-    missing.
+    missing. If rows have weights, it is their sum.
     """
 
-    rows: int | Array
+    rows: float | Array
     size: Array
     mean: Array
     deviation: Array
 
     @classmethod
-    def of(cls, x: Array) -> Spread:
-        """Return the statistic of the rows of one series (T, D)."""
+    def of(cls, x: Array, weights: Array | None = None) -> Spread:
+        """Return the statistic of the rows of one series (T, D), which may have weights (T,)."""
         xp = namespace(x)
         rows = xp.asarray(x, np.float64)
         if bool(xp.isnan(rows).any()):
-            return cls._of_each([column[~np.isnan(column)] for column in to_host(rows).T])
+            return cls._of_each(to_host(rows).T, weights)
         size = xp.max(xp.abs(rows), axis=0, initial=0.0)
         if not len(rows):
             return cls(0, *3 * (to_host(size),))
         rows = rows / (size + (size == 0))
-        mean = rows.mean(axis=0)
-        deviation = xp.sqrt(((rows - mean) ** 2).mean(axis=0))
-        return cls(len(rows), *to_host((size, mean, deviation)))
+        if weights is None:
+            mean = rows.mean(axis=0)
+            deviation = xp.sqrt(((rows - mean) ** 2).mean(axis=0))
+            return cls(len(rows), *to_host((size, mean, deviation)))
+        share = xp.asarray(weights / max(weights.sum(), SMALLEST))
+        mean = share @ rows
+        deviation = xp.sqrt(share @ (rows - mean) ** 2)
+        return cls(float(weights.sum()), *to_host((size, mean, deviation)))
 
     @classmethod
-    def _of_each(cls, columns: Sequence[Array]) -> Spread:
-        """Return the statistic of columns of different lengths."""
-        spreads = [cls.of(column[:, np.newaxis]) for column in columns]
+    def _of_each(cls, columns: Array, weights: Array | None) -> Spread:
+        """Return the statistic of the values of each column that are not missing."""
+        pairs = [(column, ~np.isnan(column)) for column in columns]
+        spreads = [
+            cls.of(column[seen, np.newaxis], None if weights is None else weights[seen])
+            for column, seen in pairs
+        ]
         parts = zip(*((part.size, part.mean, part.deviation) for part in spreads), strict=True)
         return cls(np.array([part.rows for part in spreads]), *map(np.concatenate, parts))
 

@@ -33,6 +33,9 @@ SEQUENCE = {
     "check_methods_subset_invariance": (
         "a row's state carries the rows before it, which a batch of later rows leaves out"
     ),
+    "check_sample_weight_equivalence_on_dense_data": (
+        "a row with weight 2 has the same state twice, whereas a repeated row of X is another step"
+    ),
 }
 """Checks that a sequence model cannot pass; any other failure is a bug."""
 

@@ -98,7 +98,7 @@ def test_learning_continues_from_a_batch_solution(penalty, kind):
     first = kind.empty(N, D).absorb(X[:40], Y[:40])
     weights = first.factorise(penalty).weights(0.1)
     E = Y[:40] - X[:40] @ weights
-    training_state = TrainingState.of(Evidence(first, penalty, 0.1, weights, E.T @ E))
+    training_state = TrainingState.of(Evidence(first, penalty, 0.1, weights, E.T @ E, first.rows))
     assert (training_state.rounding_error is not None) == (kind is Gram)
     squares = learn(RecursiveLeastSquares(training_state, penalty, 0.1, 1.0), X[40:], Y[40:])
     expected = Triangle.empty(N, D).absorb(X, Y).solve(penalty, 0.1)

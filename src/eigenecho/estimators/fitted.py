@@ -98,7 +98,7 @@ class FittedNetwork:
         density, scale = 0.0, problem.scalings[1]
         for columns, part in problem.parts:
             trained = train(part, settings)
-            evidence, observed = trained.evidence, trained.evidence.statistics.rows
+            evidence, observed = trained.evidence, trained.evidence.count
             warn_if_few_rows(evidence)
             weights[:, columns], ridges[columns] = evidence.weights, evidence.ridge
             free[columns], rows[columns] = evidence.free_rows, max(observed, 1)
@@ -164,7 +164,7 @@ class FittedNetwork:
         if self.model.outputs is None:
             return log_density
         evidence = self.need_evidence()
-        rows = evidence.statistics.rows - evidence.penalty.free
+        rows = evidence.count - evidence.penalty.free
         return log_density - float(rows * np.log(self.model.outputs.scale).sum())
 
     @cached_property
@@ -233,7 +233,7 @@ class FittedNetwork:
         """Degrees of freedom per training row, or None if they are unknown."""
         if self.evidence is None:
             return self.freedom_per_row
-        return self.evidence.freedom / max(self.evidence.statistics.rows, 1)
+        return self.evidence.freedom / max(self.evidence.count, 1)
 
     def warn_if_overfitted(self) -> None:
         """Warn if prediction intervals are too narrow."""

@@ -245,7 +245,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         self.seed = seed
 
     @takes_tensors(on_device=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Draw the reservoir and train the readout.
 
         Parameters
@@ -254,6 +254,9 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             Inputs. None for a generator without input, which requires ``feedback=True``.
         y : array (T,) or (T, D_out), or one for each series of ``X``
             Targets at the rows of ``X``. With ``missing="skip"``, NaN is a missing value.
+        sample_weight : array (T,), or one for each series, optional
+            Weight of the squared error of each row. A weight of 2 is equivalent to two rows with
+            the same states and targets, and a weight of 0 to a missing target.
 
         Warns
         -----
@@ -264,15 +267,19 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             overfitting.
         """
         with validation.all_or_nothing(self):
-            self._fit(X, y, self._settings())
+            self._fit(X, y, sample_weight, self._settings())
         return self
 
-    def _fit(self, X: Any, y: Any, settings: Settings) -> FittedNetwork:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, settings: Settings) -> None:
         inputs, outputs, container = validation.training_series(settings, X, y, self)
+        weights = validation.row_weights(sample_weight, outputs, container)
         if settings.recipe.learns_spectrum:
             settings = learn_spectrum(settings, inputs, outputs, self.seed)
         drawn = settings.draw(inputs[0].shape[1], outputs[0].shape[1], self.seed)
-        problem = pose(settings, drawn, inputs, outputs)
+        problem = pose(settings, drawn, inputs, outputs, row_weights=weights)
+        if not problem.counts(problem.everything(settings.warmup)).all():
+            got = Words("weights of zero for all observed targets of a column after the warmup")
+            raise bad_argument("sample_weight", got, "at least one positive weight")
         target = validation.target_kind(inputs, outputs)
         if settings.ridge == "loop":
             validation.check_target(target, "ridge='loop'")
@@ -289,10 +296,11 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             output_names=validation.output_names(y, series=True),
         )
         fitted.attach_to(self)
-        return fitted
 
     @takes_tensors(on_device=True)
-    def partial_fit(self, X: Any, y: Any = None, *, initial_state: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, initial_state: Any = None
+    ) -> Self:
         """Train the readout on more series, as if they had been part of ``fit``.
 
         The first call is equivalent to ``fit``, but "auto" uses the solver "qr" if it takes at most
@@ -302,8 +310,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
         Parameters
         ----------
-        X, y : same types as in ``fit``
-            Inputs and targets of the additional series.
+        X, y, sample_weight : same types as in ``fit``
+            Inputs, targets and weights of the additional series.
         initial_state : State, or one for each series, optional
             Initial states of the series, such as ``final_state_`` to continue the last series. No
             rows are then excluded as warmup. By default, the initial states are zero, and
@@ -311,15 +319,15 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         """
         with validation.all_or_nothing(self):
             if hasattr(self, "model_"):
-                self._fit_further(X, y, initial_state)
+                self._fit_further(X, y, sample_weight, initial_state)
             elif initial_state is None:
-                self._fit(X, y, replace(self._settings(), updates=True))
+                self._fit(X, y, sample_weight, replace(self._settings(), updates=True))
             else:
                 expected = "None in the first call of partial_fit, which fits the network"
                 raise bad_argument("initial_state", initial_state, expected)
         return self
 
-    def _fit_further(self, X: Any, y: Any, initial_state: Any) -> None:
+    def _fit_further(self, X: Any, y: Any, sample_weight: Any, initial_state: Any) -> None:
         before, model = self._fitted, self.model_
         settings = Settings.of(parameters_of(self) | {"dtype": model.reservoir.dtype})
         inputs, outputs, container = validation.training_series(settings, X, y, self, reset=False)
@@ -332,7 +340,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         skipped = [settings.warmup if start is None else 0 for start in starts]
         check_lengths(inputs, outputs, max(skipped, default=0))
         evidence = before.need_evidence()
-        problem = model.problem(inputs, outputs, evidence.penalty, starts)
+        weights = validation.row_weights(sample_weight, outputs, container)
+        problem = model.problem(inputs, outputs, evidence.penalty, starts, weights)
         if len(problem.parts) > 1:
             got = Words("missing values in different rows")
             expected = "missing values in the same rows of all columns"
@@ -416,7 +425,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         model = self._checked.model
         inputs, container = validation.input_series(self, to_host(X) if model.closed else X)
         outputs = to_host(predict_series(model, inputs, Container("list"), None, None, False))
-        y, sample_weight = to_host((y, sample_weight))
+        y = to_host(y)
         validation.output_names(y, self._fitted.output_names)
         check, gaps = validation.check_outputs, self.missing == "skip"
         targets, _ = check(y, container, model.reservoir.dtype, D=self.n_outputs_, gaps=gaps)
@@ -424,13 +433,9 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         true, guess = (
             np.concatenate([s[self.warmup :] for s in series]) for series in (targets, outputs)
         )
-        if sample_weight is not None:
-            weights, _ = check(sample_weight, container, np.float64, "sample_weight")
-            if [w.shape for w in weights] != [(len(rows), 1) for rows in targets]:
-                raise bad_argument("sample_weight", sample_weight, "one weight for each row of y")
-            sample_weight = np.concatenate([w[self.warmup :, 0] for w in weights])
-            if (sample_weight < 0).any():
-                raise bad_argument("sample_weight", Words("negative numbers"), "weights ≥ 0")
+        weights = validation.row_weights(sample_weight, targets, container)
+        if weights is not None:
+            sample_weight = np.concatenate([w[self.warmup :] for w in weights])
         return _r2(true, guess, sample_weight)
 
     @takes_tensors(on_device=True)

@@ -200,6 +200,20 @@ def training_series(
     return [s[:, :0] for s in outputs], outputs, container
 
 
+def row_weights(
+    sample_weight: Any, targets: Sequence[Array], container: Container
+) -> list[Array] | None:
+    """Return the weights (T,) of the rows of each series, or None."""
+    if sample_weight is None:
+        return None
+    weights, _ = check_outputs(to_host(sample_weight), container, np.float64, "sample_weight")
+    if [w.shape for w in weights] != [(len(rows), 1) for rows in targets]:
+        raise bad_argument("sample_weight", sample_weight, "one weight for each row of y")
+    if any((w < 0).any() for w in weights):
+        raise bad_argument("sample_weight", Words("negative numbers"), "weights ≥ 0")
+    return [w[:, 0] for w in weights]
+
+
 def output_names(
     y: Any, known: Sequence[str] | None = None, name: str = "y", *, series: bool = False
 ) -> Any:

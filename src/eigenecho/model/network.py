@@ -19,7 +19,7 @@ from eigenecho.readout import Penalty
 from eigenecho.reservoir import Reservoir
 from eigenecho.scaling import OutputRange, Scaling
 from eigenecho.spectra import Spectrum
-from eigenecho.training import AbstractProblem, Problem, fill_missing
+from eigenecho.training import AbstractProblem, Problem, drop_unweighted, fill_missing
 from eigenecho.transition import Diagonal
 from eigenecho.types import Array, brief_repr, rebuilt
 
@@ -118,7 +118,12 @@ class Network:
         )
 
     def problem(
-        self, inputs: list[Array], outputs: list[Array], penalty: Penalty, starts: list[Any]
+        self,
+        inputs: list[Array],
+        outputs: list[Array],
+        penalty: Penalty,
+        starts: list[Any],
+        row_weights: list[Array] | None = None,
     ) -> Problem:
         """Return a problem that trains this network on further series, in the caller's units."""
         targets, observed = fill_missing([self.from_user(y) for y in outputs])
@@ -132,7 +137,8 @@ class Network:
             inputs=[self.own_inputs(u) for u in inputs],
             outputs=targets,
             starts=[None if s is None else (s.r, self.from_user(np.asarray(s.y))) for s in starts],
-            observed=observed,
+            observed=drop_unweighted(targets, observed, row_weights),
+            row_weights=row_weights,
         )
 
     @property

@@ -182,7 +182,7 @@ def _weight_training_rows(model: Network, evidence: Evidence) -> Weighting:
     dᵀd ≤ 2 rᵀr + 2 r∞ᵀr∞.
     """
     statistics = evidence.statistics
-    root = np.sqrt(max(statistics.rows, 1))
+    root = np.sqrt(max(evidence.count, 1))
     space = StateSpace.of(model, _target_deviation(model, evidence))
     R, floor = statistics.root(), EPS if isinstance(statistics, Triangle) else SUMS_FLOOR
     rows, rest = R[:, -model.units :] / root, space.rest
@@ -214,9 +214,9 @@ def _target_deviation(model: Network, evidence: Evidence) -> Array:
     """Return the standard deviation of each training target, or its RMS without a constant."""
     statistics, mean = evidence.statistics, np.zeros_like(evidence.weights)
     if model.readout_bias:
-        mean[0] = statistics.XtY[0] / statistics.rows
+        mean[0] = statistics.XtY[0] / evidence.count
     # Residuals from the mean are exact; squares of a level far from zero would hide them.
-    variance = np.diag(evidence.scatter_with(mean)) / statistics.rows
+    variance = np.diag(evidence.scatter_with(mean)) / evidence.count
     level = mean[0] ** 2
     rounding = CONSTANT**2 * level
     if isinstance(statistics, Gram):  # the change from the trained weights to the mean is rounded

@@ -74,7 +74,7 @@ class Likelihood:
     s2: Array
     along: Array
     across: Array
-    rows: int
+    rows: float
     floor: float
     least: Array
 
@@ -140,7 +140,7 @@ def check_targets(squares: Array, sums: Array) -> None:
         )
 
 
-def log_density(q: Array, s2: Array, ridges: Array, rows: int) -> Array:
+def log_density(q: Array, s2: Array, ridges: Array, rows: float) -> Array:
     """Return the log density of Y for each ridge, given q_d (ridges, D_out) and S² (N,)."""
     moved = np.any(q > 0, axis=0)
     if not moved.any():

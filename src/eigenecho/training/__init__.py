@@ -30,6 +30,7 @@ from eigenecho.training.problem import (
     check_lengths,
     check_same_length,
     check_warmup,
+    drop_unweighted,
     fill_missing,
     pose,
 )

@@ -21,7 +21,8 @@ class Evidence:
     """Statistics of all training rows, with the penalty, the ridge and the weights (N', D_out).
 
     The weights are argmin ‖Y − X w‖² + ridge ‖L w‖² in float64, for any dtype of the model.
-    ``scatter`` (D_out, D_out) is EᵀE of their residuals E. ``XtE`` (N', D_out) is stored if the
+    ``scatter`` (D_out, D_out) is EᵀE of their residuals E, and ``count`` is the number of rows, or
+    the sum of their weights. ``XtE`` (N', D_out) is stored if the
     weights are not exactly the minimum, as after an update; at the minimum it equals ridge M w.
     Statistics may be tensors on the device on which they were gathered.
     """
@@ -31,6 +32,7 @@ class Evidence:
     ridge: NonNegative
     weights: Array
     scatter: UnboundedArray
+    count: NonNegative
     XtE: Array | None = None
 
     def check(self) -> None:
@@ -68,7 +70,7 @@ class Evidence:
     @property
     def free_rows(self) -> float:
         """Number of rows minus degrees of freedom, at least 1."""
-        return max(self.statistics.rows - self.freedom, 1.0)
+        return max(self.count - self.freedom, 1.0)
 
     @property
     def noise(self) -> Array:
@@ -90,7 +92,7 @@ class Evidence:
         size = self.ridge * np.sum(self.penalty.times_root(self.weights) ** 2, axis=0)
         s2 = self.statistics.on_host.factorise(self.penalty).S ** 2
         q = (np.diag(self.scatter) + size)[None]
-        return float(log_density(q, s2, ridge, self.statistics.rows - free)[0])
+        return float(log_density(q, s2, ridge, self.count - free)[0])
 
     def scatter_with(self, weights: Array) -> Array:
         """Return EᵀE of the residuals of other weights on these rows."""

@@ -73,7 +73,7 @@ class AbstractProblem(ABC):
     @property
     @abstractmethod
     def has_gaps(self) -> bool:
-        """True if targets may be missing."""
+        """True if targets may be missing, or if rows have weights."""
 
     @property
     def starts_from_zero(self) -> bool:
@@ -132,6 +132,10 @@ class AbstractProblem(ABC):
     @abstractmethod
     def counts(self, block: Block) -> Array:
         """Return the number of observed targets of each output in a block, (D_out,)."""
+
+    def weight(self, block: Block) -> float | None:
+        """Return the sum of the weights of the rows in a block, or None if they have no weights."""
+        return None
 
     @abstractmethod
     def squares(self, block: Block) -> Array:

@@ -48,6 +48,9 @@ class Problem(TrainingSeries):
                 chunk = chunk_rows(y, max(self.size, self.D_out), least=64)
                 for first, X in self.rows(i).chunks(0, stop, chunk, states):
                     Y = y[first : first + len(X)]
+                    if self.row_weights is not None:
+                        part = np.sqrt(self.row_weights[i][first : first + len(X), None])
+                        X, Y = X * xp.asarray(part), Y * xp.asarray(part)
                     for j, block in enumerate(fold.held_out):
                         rows = _within(block[i], first, X, observed)
                         held_out[j] = held_out[j].absorb(X[rows], Y[rows])
@@ -88,11 +91,12 @@ def pose(
     inputs: Sequence[Array],
     outputs: Sequence[Array],
     until: Sequence[int] | None = None,
+    row_weights: Sequence[Array] | None = None,
 ) -> Problem:
     """Return the training problem of a drawn network on series in the caller's units.
 
     With ``standardize``, the scaling is computed from the first ``until`` rows of each series, by
-    default from all.
+    default from all. ``row_weights`` (T_i,) are those of the rows of each series.
     """
     check_lengths(inputs, outputs, settings.warmup)
     stops = [len(u) for u in inputs] if until is None else until
@@ -101,11 +105,12 @@ def pose(
         if inputs[0].shape[1]:
             u_scaling = Scaling.of([u[:n] for u, n in zip(inputs, stops, strict=True)])
             inputs = [u_scaling.forward(u) for u in inputs]
-        y_scaling = Scaling.of([y[:n] for y, n in zip(outputs, stops, strict=True)])
+        y_scaling = Scaling.of([y[:n] for y, n in zip(outputs, stops, strict=True)], row_weights)
         outputs = [y_scaling.forward(y) for y in outputs]
     observed = None
     if settings.missing == "skip":
         outputs, observed = fill_missing(outputs)
+    observed = drop_unweighted(outputs, observed, row_weights)
     problem = Problem.of(
         settings,
         drawn,
@@ -114,6 +119,7 @@ def pose(
         outputs=outputs,
         scalings=(u_scaling, y_scaling),
         observed=observed,
+        row_weights=row_weights,
     )
     if settings.recipe.features is None:
         return problem
@@ -128,8 +134,11 @@ def _standardize_states(problem: Problem, block: Block) -> Problem:
     for i, (start, stop) in enumerate(block):
         drive, _ = problem.columns(i)
         rows = SeriesRows(drive[:, :0], [(replace(reservoir, features=None), drive)])
-        for _, states in rows.chunks(start, stop, chunk_rows(drive, rows.size)):
-            spread = spread.merge(Spread.of(states[:, reservoir.features.columns]))
+        for first, states in rows.chunks(start, stop, chunk_rows(drive, rows.size)):
+            weights = None
+            if problem.row_weights is not None:
+                weights = problem.row_weights[i][first : first + len(states)]
+            spread = spread.merge(Spread.of(states[:, reservoir.features.columns], weights))
     features = reservoir.features.standardized(spread.scaling)
     return replace(problem, reservoir=replace(reservoir, features=features))
 
@@ -146,6 +155,16 @@ def fill_missing(outputs: Sequence[Array]) -> tuple[Sequence[Array], list[Array]
     for y, gaps in zip(whole, missing, strict=True):
         y[gaps] = 0.0
     return whole, [~to_host(gaps) for gaps in missing]
+
+
+def drop_unweighted(
+    outputs: Sequence[Array], observed: list[Array] | None, row_weights: Sequence[Array] | None
+) -> list[Array] | None:
+    """Return ``observed``, with False in rows of weight 0."""
+    if row_weights is None or all(np.all(weights > 0) for weights in row_weights):
+        return observed
+    seen = [np.ones(y.shape, bool) for y in outputs] if observed is None else observed
+    return [there & (w > 0)[:, None] for there, w in zip(seen, row_weights, strict=True)]
 
 
 def check_lengths(

@@ -72,25 +72,33 @@ class SeriesResiduals(WeightResiduals):
         return residuals(self.problem, self.block, self.w)
 
     @cached_property
+    def _weighted(self) -> list[Array]:
+        """Residuals times the weights of the rows."""
+        return self.problem.weighted(self.left, self.block)
+
+    @cached_property
     def onto(self) -> Array:
         """Products XᵀE of rows and residuals, (N', k)."""
-        return project(self.problem, self.block, self.left)
+        return project(self.problem, self.block, self._weighted)
 
     @property
     def scatter(self) -> Array:
         """Products EᵀE of the residuals, (k, k)."""
-        return namespace(self.w).stack([e.T @ e for e in self.left]).sum(0)
+        pairs = zip(self.left, self._weighted, strict=True)
+        return namespace(self.w).stack([e.T @ f for e, f in pairs]).sum(0)
 
     @property
     def squares(self) -> Array:
         """Sums of squares ‖e_d‖² of the residuals, (k,)."""
-        return sum(namespace(self.w).sum(e**2, axis=0) for e in self.left)
+        pairs = zip(self.left, self._weighted, strict=True)
+        return sum(namespace(self.w).sum(e * f, axis=0) for e, f in pairs)
 
     @property
     def size(self) -> Array:
         """Norms ‖X w‖ of the outputs, (k,)."""
         targets = self.problem.targets(self.block)
-        return lengths([y - e for y, e in zip(targets, self.left, strict=True)])
+        outputs = [y - e for y, e in zip(targets, self.left, strict=True)]
+        return lengths(self.problem.weighted(outputs, self.block, 0.5))
 
 
 Rows = TypeVar("Rows", bound=WeightedRows)

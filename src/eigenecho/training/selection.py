@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -76,7 +77,11 @@ def best_ridge(
     total, held_out, _ = gathered
     if settings.ridge == "auto":
         squares = problem.squares(fold.train) if isinstance(total, Gram) else None
-        return likeliest(total.on_host.likelihood(problem.penalty, squares))
+        likelihood = total.on_host.likelihood(problem.penalty, squares)
+        weight = problem.weight(fold.train)
+        if weight is not None:
+            likelihood = replace(likelihood, rows=likelihood.rows - total.rows + weight)
+        return likeliest(likelihood)
     if not settings.compares:
         return SelectedRidge(settings.ridge[0])
     (last,) = held_out

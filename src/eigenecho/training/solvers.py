@@ -85,7 +85,8 @@ def qr(problem: AbstractProblem, settings: Settings, fold: Fold) -> TrainedReado
         scatter = to_host(problem.in_double.with_weights(whole, solution).scatter)
     else:
         scatter = to_host(total.scatter(solution))
-    evidence = Evidence(total, penalty, ridge, weights, scatter)
+    count = float(problem.weight(problem.everything(settings.warmup)) or total.rows)
+    evidence = Evidence(total, penalty, ridge, weights, scatter, count)
     return TrainedReadout(evidence, "qr", to_host(ends[-1]), selected.log_density)
 
 
@@ -129,7 +130,8 @@ def normal(problem: AbstractProblem, settings: Settings, fold: Fold) -> TrainedR
     if solution is None:
         return failed
     weights, scatter = np.ascontiguousarray(to_host(solution.w)), to_host(solution.scatter)
-    evidence = Evidence(total, penalty, ridge, weights, scatter)
+    count = float(problem.weight(problem.everything(settings.warmup)) or total.rows)
+    evidence = Evidence(total, penalty, ridge, weights, scatter, count)
     return TrainedReadout(evidence, "normal", to_host(ends[-1]), log_density)
 
 

@@ -25,13 +25,15 @@ class TrainingSeries(AbstractProblem):
     (T_i, D_in) and ``outputs`` (T_i, D_out) are in the network's units. Feedback and y(t−1) use the
     true outputs. ``starts`` contains the initial state (r, y) of each series, or None for zero.
     ``observed`` (T_i, D_out) is True for observed targets, by default all. Missing targets are 0 in
-    ``outputs``, and are not used for training.
+    ``outputs``, and are not used for training. ``row_weights`` (T_i,) multiply squared errors; rows
+    of weight 0 are not observed.
     """
 
     inputs: Sequence[Array]
     outputs: Sequence[Array]
     starts: Sequence[tuple[Array, Array] | None] | None = None
     observed: Sequence[Array] | None = None
+    row_weights: Sequence[Array] | None = None
 
     @property
     def D_out(self) -> int:
@@ -45,8 +47,8 @@ class TrainingSeries(AbstractProblem):
 
     @property
     def has_gaps(self) -> bool:
-        """True if targets are missing."""
-        return self.observed is not None
+        """True if targets are missing, or if rows have weights."""
+        return self.observed is not None or self.row_weights is not None
 
     @property
     def starts_from_zero(self) -> bool:
@@ -137,7 +139,24 @@ class TrainingSeries(AbstractProblem):
         """Return ‖y_d‖² over a block, (D_out,), in float64; missing targets count as 0."""
         targets = [namespace(y).asarray(y, np.float64) for y in self.targets(block)]
         with np.errstate(over="ignore"):  # the caller checks the result
-            return np.sum([to_host((y**2).sum(axis=0)) for y in targets], axis=0)
+            squares = self.weighted([y**2 for y in targets], block)
+            return np.sum([to_host(y.sum(axis=0)) for y in squares], axis=0)
+
+    def weight(self, block: Block) -> float | None:
+        """Return the sum of the weights of the rows in a block, or None if they have no weights."""
+        if self.row_weights is None:
+            return None
+        pairs = zip(self.row_weights, block, strict=True)
+        return float(sum(weights[start:stop].sum() for weights, (start, stop) in pairs))
+
+    def weighted(self, arrays: list[Array], block: Block, power: float = 1.0) -> list[Array]:
+        """Return arrays (rows, k) over a block, multiplied by powers of the weights of the rows."""
+        if self.row_weights is None:
+            return arrays
+        return [
+            x * namespace(x).asarray(weights[start:stop, None] ** power)
+            for x, weights, (start, stop) in zip(arrays, self.row_weights, block, strict=True)
+        ]
 
 
 def readout_head(like: Array, bias: bool, previous: Array | None) -> Array:

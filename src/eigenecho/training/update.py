@@ -53,7 +53,10 @@ def update(evidence: Evidence, problem: Problem, block: Block) -> tuple[Evidence
     problem.check_range(total)
     solution = total.solve(evidence.penalty, evidence.ridge)
     weights, scatter = np.ascontiguousarray(to_host(solution)), to_host(total.scatter(solution))
-    evidence = replace(evidence, statistics=total, weights=weights, scatter=scatter, XtE=None)
+    count = evidence.count + (problem.weight(block) or new.rows)
+    evidence = replace(
+        evidence, statistics=total, weights=weights, scatter=scatter, count=count, XtE=None
+    )
     return evidence, to_host(ends[-1])
 
 
@@ -87,6 +90,7 @@ def _corrected(
         statistics=total,
         weights=weights,
         scatter=evidence.scatter_with(weights) + new.EtE,
+        count=evidence.count + (problem.weight(block) or left.rows),
         XtE=evidence.gradient - moved + new.XtE,
     )
     return evidence, to_host(ends[-1])
