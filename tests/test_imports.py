@@ -42,6 +42,7 @@ LAYERS = [
     {"errors", "types"},
     {"arrays"},
     {"checks", "frames", "threads", "progress", "clients"},
+    {"tables"},
     {"files", "series", "scaling"},
     {"spectra"},
     {"basis"},
@@ -69,7 +70,7 @@ LAYERS = [
 """Layers from lowest to highest: a module may import from its own layer and from lower ones."""
 
 APART = {
-    "metrics": {"errors", "types", "checks"},
+    "metrics": {"errors", "types", "checks", "tables"},
     "tasks": {"errors", "types", "checks", "metrics"},
 }
 """Imports allowed in modules outside the layers, which all layers above the first may use."""

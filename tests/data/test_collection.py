@@ -209,7 +209,7 @@ def test_bad_series(X, words):
 
 def test_sparse_matrices_are_rejected():
     sparse = pytest.importorskip("scipy.sparse")
-    with pytest.raises(ValueError, match="X: got a sparse matrix"):
+    with pytest.raises(TypeError, match="X: got a sparse matrix"):
         read(sparse.csr_matrix(X2))
 
 

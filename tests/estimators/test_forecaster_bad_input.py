@@ -481,7 +481,7 @@ def test_text_that_is_not_a_date_is_reported_as_text(text):
 )
 @pytest.mark.parametrize("dtype", [object, "str", "category"])
 def test_text_is_not_a_number(cells, dtype):
-    with pytest.raises(ValueError, match=r"column 'a';.*real numbers.* Convert it to numbers"):
+    with pytest.raises(ValueError, match=r"column 'a'.*real numbers.* Convert it to numbers"):
         made().fit(pd.DataFrame({"a": pd.Series(cells * 30, DAYS[:60], dtype=dtype)}))
     with pytest.raises(ValueError, match="real numbers"):
         made().fit(pd.Series(cells * 30, DAYS[:60], dtype=dtype))

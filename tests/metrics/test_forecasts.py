@@ -188,9 +188,9 @@ def test_missing_values_are_ignored(metric):
         ([1.0, 2.0], [[1.0], [2.0]], r"shape \(2, 1\).*\(2,\), as in y"),
         ([1.0, 2.0], [1.0], r"shape \(1,\).*\(2,\), as in y"),
         ([], [], r"y: got shape \(0,\).*at least one row"),
-        (["a"], [1.0], r"y=\['a'\].*real numbers"),
-        ([1j], [1.0], r"y=\[1j\].*real numbers"),
-        ([1.0], ["a"], r"=\['a'\].*real numbers"),
+        (["a"], [1.0], r"y[=:].*real numbers"),
+        ([1j], [1.0], r"y[=:].*real numbers"),
+        ([1.0], ["a"], "real numbers"),
         (np.zeros((1, 1, 1, 1)), np.zeros((1, 1, 1, 1)), r"y.*at least one observation"),
     ],
 )

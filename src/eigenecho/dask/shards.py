@@ -21,7 +21,7 @@ from eigenecho.dask.cluster import Cluster
 from eigenecho.errors import Words, bad_argument, not_finite, object_of
 from eigenecho.estimators.validation import ROWS
 from eigenecho.scaling import Spread
-from eigenecho.series import as_table
+from eigenecho.tables import as_table
 from eigenecho.training import check_same_length
 from eigenecho.types import Array
 
@@ -89,7 +89,7 @@ class Shard:
 
     def _as_table(self, part: Any, name: str, dtype: Any) -> Array:
         rows = np.asanyarray(part)
-        rows = as_table(rows[:, None] if rows.ndim == 1 else rows, name)
+        rows = as_table(rows[:, None] if rows.ndim == 1 else rows, name).values
         if self.columns is not None:
             expected = self.count, self.columns[name != "X"]
             if rows.shape != expected:

@@ -11,10 +11,11 @@ import numpy as np
 
 from eigenecho.arrays import find_device
 from eigenecho.checks import as_array, check_known
-from eigenecho.data.read import MISSING, LongNames, PanelFormat, read_X
+from eigenecho.data.read import LongNames, PanelFormat, read_X
 from eigenecho.errors import Words, bad_argument, counted, not_finite, object_of, place
 from eigenecho.frames import FrameFormat, to_pandas
-from eigenecho.series import as_table, check_dense, check_not_empty, column_labels, to_numbers
+from eigenecho.series import check_not_empty
+from eigenecho.tables import MISSING, as_table, column_labels
 from eigenecho.types import Array
 
 LAYOUTS = ("channels_last", "channels_first")
@@ -96,11 +97,11 @@ def read_collection(X: Any, layout: str, id: Hashable, time: Hashable) -> Collec
     """Read series from arrays, lists or a long frame with the columns ``id`` and ``time``."""
     check_options(layout, id, time)
     _refuse_tensors(X, "X")
-    check_dense(X, "X")
-    X, native = to_pandas(X, "X")
     if isinstance(X, np.ndarray) and X.dtype.kind == "O" and X.ndim == 1:
         X = X.tolist()
-    if hasattr(X, "columns") and ({id, time} & {*X.columns} or {id, time} <= {*X.index.names}):
+    levels = getattr(getattr(X, "index", None), "names", ())
+    if {id, time} & {*(column_labels(X) or ())} or {id, time} <= {*levels}:
+        X, native = to_pandas(X, "X")
         series = _read_long(X, FrameFormat.of(native, id, time), id, time)
     elif isinstance(X, (list, tuple)) and all(
         hasattr(x, "__len__") and not isinstance(x, str) for x in X
@@ -145,7 +146,7 @@ def _read_list(X: Sequence[Any], layout: str) -> Collection:
         item = x if hasattr(x, "shape") else as_array(x, f"X[{i}]", "a series (T,) or (T, D)")
         is_flat = len(item.shape) == 1
         item = np.asanyarray(item).reshape(-1, 1) if is_flat else item
-        part = to_numbers(as_table(item, "X", i), np.float64)
+        part = as_table(item, "X", i).as_rows(np.float64)
         parts.append(part.T if layout == "channels_first" and not is_flat else part)
         if parts[-1].shape[1] != parts[0].shape[1]:
             got = Words(f"{counted(parts[-1].shape[1], 'channel')} in series {i}")
@@ -169,7 +170,7 @@ def _read_array(X: Any, layout: str) -> Collection:
         raise bad_argument("X", Words(f"shape {shape}") if shape else got, FORMATS, remedy)
     if len(shape) == 3:
         table = np.asanyarray(table).reshape(shape[0], shape[1] * shape[2])
-    stack = to_numbers(as_table(table, "X"), np.float64).reshape((*shape, 1)[:3])
+    stack = as_table(table, "X").as_rows(np.float64).reshape((*shape, 1)[:3])
     if len(shape) == 3 and layout == "channels_first":
         stack = stack.transpose(0, 2, 1)
     n, T, D = stack.shape

@@ -17,12 +17,12 @@ from eigenecho.errors import (
     bad_argument,
     counted,
     not_finite,
-    not_numbers,
     object_of,
     place,
     unknown_name,
 )
 from eigenecho.frames import FrameFormat, is_table, to_narwhals, to_pandas
+from eigenecho.tables import floats
 from eigenecho.types import Array
 
 ARRAYS = {"single": "an array (T,)", "columns": "an array (T, D)", "list": "a list of arrays (T,)"}
@@ -35,9 +35,6 @@ RESULTS = ("forecast", "lower", "upper", "cutoff")
 """Columns of results in long frames, besides ids and times."""
 FARTHEST = 2.0**62
 """Largest number that is accepted as a time. The largest 64-bit integer is 2⁶³ − 1."""
-
-MISSING = ("NoneType", "NAType", "NaTType", "MaskedConstant")
-"""Types of objects that represent a missing number."""
 
 OTHERS = "List exogenous variables in known= or past=, or pass them as X. Drop all other columns."
 """The remedy for a column of a frame that is not a target."""
@@ -52,9 +49,6 @@ MOST_CATEGORIES = 100
 """Maximum number of categories in a column. For short frames, it is half the number of rows or
 ``FEW_CATEGORIES``: columns with more values are probably ids, or dates or numbers as text."""
 FEW_CATEGORIES = 10
-
-NOT_NUMBERS = (str, bytes, complex, np.complexfloating, np.datetime64, np.timedelta64)
-"""Types of objects that are not real numbers, although ``float`` converts some of them."""
 
 
 def in_series(label: Hashable | None) -> str:
@@ -499,30 +493,11 @@ def _check_complete(missing: Array, name: str, what: str) -> None:
 def as_floats(column: Any, name: str, label: Any = None, flags: bool = False) -> Array:
     """Convert a column (T,) to a new float64 array, with NaN for missing values.
 
-    Nullable types, masked arrays and objects that are numbers are converted. Text, dates, complex
-    numbers, infinity and numbers above ``LARGEST_NUMBER`` raise an error.
-
-    Parameters
-    ----------
-    column : array or pandas Series (T,)
-    name, label : str, Hashable
-        Names of the argument and the column in error messages.
-    flags : bool
-        Convert Boolean values to 0 and 1 instead of raising an error.
+    Text, infinity and numbers above ``LARGEST_NUMBER`` raise an error, and so do Boolean values
+    without ``flags``.
     """
-    dtype = column.dtype
-    kind = getattr(dtype, "kind", "O")
-    if kind not in ("fiuOb" if flags else "fiuO") or str(dtype) in ("category", "string", "str"):
-        where = "" if label is None else f" {place(column=label)}"
-        remedy = TEXT if hasattr(column, "iloc") else ENCODE
-        raise not_numbers(name, f"dtype {dtype}{where}", None, remedy)
-    with np.errstate(over="ignore"):
-        if kind == "O":
-            values = _object_floats(column, name, label, flags)
-        elif hasattr(column, "iloc"):
-            values = column.to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
-        else:
-            values = np.ma.filled(column.astype(np.float64), np.nan)
+    remedy = TEXT if hasattr(column, "iloc") else ENCODE
+    values = floats(column, name, label, flags=flags, remedy=remedy)
     large = np.abs(values) > LARGEST_NUMBER
     if large.any():
         row = int(np.argmax(large))
@@ -531,20 +506,4 @@ def as_floats(column: Any, name: str, label: Any = None, flags: bool = False) ->
             raise not_finite(name, float(values[row]), place(row, label), "float64", remedy)
         got = Words(f"{values[row]:.6g} {place(row, label)}")
         raise bad_argument(name, got, f"numbers up to {LARGEST_NUMBER:g}", "Rescale the data.")
-
-    return values
-
-
-def _object_floats(column: Any, name: str, label: Any, flags: bool) -> Array:
-    refused = NOT_NUMBERS if flags else (*NOT_NUMBERS, bool, np.bool_)
-    values = np.empty(len(column))
-    for row, value in enumerate(np.asarray(column, object)):
-        try:
-            if isinstance(value, refused):
-                raise ValueError(f"a {type(value).__name__} is not a number")
-            values[row] = np.nan if type(value).__name__ in MISSING else float(value)
-        except (TypeError, ValueError, OverflowError) as error:
-            got = f"{str(value)[:40]!r} {place(row, label)}"
-            remedy = TEXT if hasattr(column, "iloc") else ENCODE
-            raise not_numbers(name, got, error, remedy) from None
     return values

@@ -33,8 +33,9 @@ from eigenecho.model.loop_validation import select_ridge_by_loop
 from eigenecho.model.online import as_state, check_labels, initial_states
 from eigenecho.model.predict import predict_series, states
 from eigenecho.progress import Report
-from eigenecho.series import Container, column_labels, unpack
+from eigenecho.series import Container, unpack
 from eigenecho.spectra import Spectrum
+from eigenecho.tables import column_labels
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import (
     Evidence,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn import get_config
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import validate_data
 
 from eigenecho.arrays import is_on_device, is_tensor, namespace, to_common_device, to_host
 from eigenecho.errors import (
@@ -26,16 +26,14 @@ from eigenecho.model.online import check_labels
 from eigenecho.series import (
     Container,
     as_stack,
-    as_table,
-    check_finite,
     check_not_empty,
-    column_labels,
     is_stack,
     output_container,
     split_stack,
     unpack,
     unpack_outputs,
 )
+from eigenecho.tables import as_table, check_finite, column_labels
 from eigenecho.training import Settings
 from eigenecho.types import Array
 
@@ -127,17 +125,14 @@ def _read(
             got = Words(f"0 rows in series {i}")
             raise bad_argument(name, got, "at least one row in each series")
         table = as_table(item, name, number)
-        _check_features(estimator, table, reset and i == 0)
-        if is_on_device(table):
-            if 0 in table.shape:
-                lacks = "row" if not len(table) else "column"
-                raise bad_argument(name, Words(f"0 {lacks}s"), f"at least one {lacks}")
-            rows = namespace(table).ascontiguousarray(table, np.dtype(dtype))
-        else:
-            rows = check_array(
-                table, dtype=np.dtype(dtype), order="C", ensure_all_finite=False,
-                input_name=name, estimator=estimator,
-            )  # fmt: skip
+        shape = tuple(table.values.shape)
+        if 0 in shape:  # in the words of scikit-learn
+            lacks = "sample" if not shape[0] else "feature"
+            raise ValueError(
+                f"{name} has 0 {lacks}(s) (shape={shape}) while a minimum of 1 is required."
+            )
+        _check_features(estimator, item if table.labels else table.values, reset and i == 0)
+        rows = table.as_rows(dtype)
         if finite and not get_config()["assume_finite"]:
             check_finite(rows, table, name, number, container.flat, **gaps)
         series.append(rows)

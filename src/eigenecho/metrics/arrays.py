@@ -7,20 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eigenecho.checks import check_shape, has_complex
+from eigenecho.checks import check_shape
 from eigenecho.errors import Words, bad_argument
+from eigenecho.tables import as_floats
 
 
 def as_finite(name: str, value: Any, *, gaps: bool = False) -> NDArray[np.float64]:
     """Convert a value to a finite float64 array. With ``gaps``, NaN is allowed."""
-    try:
-        array = value if np.ma.is_masked(value) else np.asarray(value)
-        if has_complex(array):
-            raise TypeError
-        # Masked values are missing values.
-        array = np.ma.filled(array.astype(np.float64), np.nan)
-    except (TypeError, ValueError):
-        raise bad_argument(name, value, "an array of real numbers") from None
+    array = as_floats(value, name, "an array of real numbers")
     if array.ndim == 0 or array.size == 0:
         raise bad_argument(name, Words(f"shape {array.shape}"), "an array with at least one row")
     if np.isinf(array).any() or (not gaps and np.isnan(array).any()):

@@ -15,7 +15,7 @@ from eigenecho.errors import Words, bad_argument, counted, not_finite, other_col
 from eigenecho.model.network import Network, State
 from eigenecho.reservoir import Reservoir
 from eigenecho.scaling import Scaling
-from eigenecho.series import column_labels
+from eigenecho.tables import column_labels
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 

@@ -15,7 +15,8 @@ from eigenecho.model.network import Network, State
 from eigenecho.model.online import OnlineRun, check_labels, on_one_thread
 from eigenecho.model.predict import check_finite, previous_outputs
 from eigenecho.scaling import Scaling
-from eigenecho.series import Container, as_rows, column_labels
+from eigenecho.series import Container, as_rows
+from eigenecho.tables import column_labels
 from eigenecho.types import Array
 
 
