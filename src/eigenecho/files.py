@@ -143,8 +143,9 @@ def load(path: Any) -> Any:
         raise StorageError(f"{path} contains a {kind!r}, which this version cannot load.")
     try:
         return unpack(_class_of_kind(kind), arrays, values)
-    except INVALID as error:
-        state = "cannot be loaded" if isinstance(error, StorageError) else "is damaged"
+    except (MemoryError, *INVALID) as error:
+        is_other = isinstance(error, StorageError | MemoryError)
+        state = "cannot be loaded" if is_other else "is damaged"
         raise StorageError(f"{path} {state}: {error}") from error
 
 

@@ -259,12 +259,13 @@ class FittedNetwork:
         density = self.stored_log_density
         if density is None and "log_density" in vars(self):  # it has been computed
             density = self.log_density
+        freedom = self._freedom
         finite = self._knows_noise and np.all(np.isfinite(self.noise))
         return replace(
             self,
             stored_noise=self.noise if finite else None,
             stored_log_density=density if density is not None and np.isfinite(density) else None,
-            freedom_per_row=self._freedom,
+            freedom_per_row=freedom if freedom is not None and np.isfinite(freedom) else None,
         )
 
     def check(self) -> None:

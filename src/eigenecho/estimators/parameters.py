@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 import numpy as np
 
 from eigenecho.checks import check_known, generator
-from eigenecho.errors import bad_argument, counted, warn
+from eigenecho.errors import Words, bad_argument, counted, warn
 from eigenecho.features import Features, resolve
 from eigenecho.reservoir import per_feature
 from eigenecho.spectra import LAWS, Spectrum
@@ -20,6 +20,9 @@ from eigenecho.types import Array
 
 Value = Annotated[Any, Hashable | list[Hashable] | Spectrum | Sparse | DelayLine | Features]
 """Values of parameters in files that are not matrices."""
+
+MATRICES = ("spectrum", "W_in", "W_fb")
+"""Parameters that may be dense matrices."""
 
 T = TypeVar("T")
 
@@ -51,20 +54,9 @@ class Parameters:
 
     def restore(self, kind: type[T], D_in: int | None = None) -> T:
         """Return an unfitted estimator for ``D_in`` columns, or raise if a value is invalid."""
-        params, names = {**self.values, **self.matrices}, self.feature_names_in
-        if params.keys() != {*signature(kind).parameters}:
-            expected = f"the parameters {sorted(signature(kind).parameters)}"
-            raise bad_argument("params", sorted(params), expected)
+        params, names = self._checked(kind), self.feature_names_in
         if names is not None and len(names) != D_in:
             raise bad_argument("feature_names_in", names, counted(D_in or 0, "name"))
-        given = str | Spectrum | Sparse | DelayLine | np.ndarray
-        if "units" in params and not isinstance(params["spectrum"], given):
-            raise bad_argument("spectrum", params["spectrum"], "a name, eigenvalues or a matrix")
-        for name, value in params.items():
-            if isinstance(value, Sparse):
-                params[name] = value.matrix
-            if type(value) is int and not -(2**63) <= value < 2**63 and name != "seed":
-                raise bad_argument(name, value, "a 64-bit integer")
         estimator: Any = kind(**params)
         if D_in is not None:
             estimator.n_features_in_ = D_in
@@ -73,6 +65,25 @@ class Parameters:
         if names is not None:
             estimator.feature_names_in_ = np.array(names, dtype=object)
         return estimator
+
+    def _checked(self, kind: Any) -> dict[str, Any]:
+        """Return the parameters by name, or raise if a type is invalid."""
+        params: dict[str, Any] = {**self.values, **self.matrices}
+        if params.keys() != {*signature(kind).parameters}:
+            expected = f"the parameters {sorted(signature(kind).parameters)}"
+            raise bad_argument("params", sorted(params), expected)
+        given = str | Spectrum | Sparse | DelayLine | np.ndarray
+        if "units" in params and not isinstance(params["spectrum"], given):
+            raise bad_argument("spectrum", params["spectrum"], "a name, eigenvalues or a matrix")
+        for name, matrix in self.matrices.items():
+            if name not in MATRICES or matrix.ndim != 2:
+                raise bad_argument(name, Words("an array"), "a matrix, or another type")
+        for name, value in self.values.items():
+            if isinstance(value, Sparse):
+                params[name] = value.matrix
+            if type(value) is int and not -(2**63) <= value < 2**63 and name != "seed":
+                raise bad_argument(name, value, "a 64-bit integer")
+        return params
 
 
 def _to_stored(value: Any, name: str) -> Any:

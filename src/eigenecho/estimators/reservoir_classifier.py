@@ -298,8 +298,8 @@ class ReservoirClassifier(ClassifierMixin, SeriesEstimator):
         kind = np.dtype(dtype)
         check_known(kind.kind, "dtype", "biufmMU")
         labels = np.array(classes, "U" if kind.kind == "U" else kind)  # "U" is not padded
-        count = len(np.unique(labels))
-        if count != classifier.classes or _plain_classes(labels) != classes:
+        shape, count = (classifier.classes,), len(np.unique(labels))
+        if labels.shape != shape or count < len(labels) or _plain_classes(labels) != classes:
             raise bad_argument("classes", classes, f"{classifier.classes} distinct labels")
         check_shape(classifier.scale, "scale", (modes.size,))
         estimator._ridges()  # noqa: SLF001 (it checks the ridge)
