@@ -274,17 +274,17 @@ def recursive(sums: Sums, filter: Filter, drifts: bool) -> Array:
     XtX, Xty = sums.next_XtX, sums.next_Xty * sums.next_factor[:, None]
     squares, rows = sums.next_squares * sums.next_factor, sums.next_rows
     one_step = np.zeros(Xty.shape)
-    # The constant of a series that never changed is 0.
-    drifts = drifts and bool((XtX[:, 0, 0] > 0).all())
     if not drifts:
         one_step[:, 1:] = solve_likeliest(XtX[:, 1:, 1:], Xty[:, 1:], squares, rows)
     else:  # project the constant out of the states
-        lean = XtX[:, 0, 1:] / XtX[:, :1, 0]
+        changes = XtX[:, 0, 0] > 0  # the constant of a series that never changed is 0
+        size = np.where(changes, XtX[:, 0, 0], 1.0)
+        lean = XtX[:, 0, 1:] / size[:, None]
         own = XtX[:, 1:, 1:] - lean[:, :, None] * XtX[:, :1, 1:]
-        cross, squares = Xty[:, 1:] - lean * Xty[:, :1], squares - Xty[:, 0] ** 2 / XtX[:, 0, 0]
-        w = solve_likeliest(own, cross, squares, rows - 1, SUMS_FLOOR * sums.next_squares)
+        cross, squares = Xty[:, 1:] - lean * Xty[:, :1], squares - Xty[:, 0] ** 2 / size
+        w = solve_likeliest(own, cross, squares, rows - changes, SUMS_FLOOR * sums.next_squares)
         one_step[:, 1:] = w
-        one_step[:, 0] = (Xty[:, 0] - np.sum(XtX[:, 0, 1:] * w, axis=1)) / XtX[:, 0, 0]
+        one_step[:, 0] = (Xty[:, 0] - np.sum(XtX[:, 0, 1:] * w, axis=1)) / size
     return _close_loop(filter, one_step, *sums.XtY.shape[1:])
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from scipy.signal import correlate
 
 from eigenecho.forecasting.baselines import Baseline
@@ -204,29 +205,60 @@ class ViewRows:
         self, baselines: Sequence[Baseline], horizon: int, first: int, last: int
     ) -> tuple[Array, Array]:
         """Return Σ xᵀ(y − baseline) over observed targets, and their number for each column."""
-        count, truth = len(self.values), self.truth[:, first + 1 : max(last, 0) + horizon]
-        is_level = [baseline.kind for baseline in baselines] == ["level"]
-        if is_level and last - first >= LONG and not np.isnan(truth).any():
-            z = self.values - self.values[:, first, None]
-            XtY = recurrent_products(self.view.filter, self.rows, z, first, last, horizon)
-            XtY -= self._times(z[:, first:last], first, last)[:, :, None]
-            return XtY, np.full((count, horizon), float(last - first))
-        XtY = np.zeros((count, self.rows.size, horizon * len(baselines)))
+        count, H = len(self.values), horizon
+        if last <= first:
+            nothing = np.zeros((count, self.rows.size, H * len(baselines)))
+            return nothing, nothing[:, 0]
+        if not np.isnan(self.truth[:, first + 1 : last + H]).any():
+            XtY = self._complete_products(baselines, H, first, last)
+            return XtY, np.full((count, XtY.shape[2]), float(last - first))
+        windows = sliding_window_view(self.truth, H, axis=1)
+        XtY = np.zeros((count, self.rows.size, H * len(baselines)))
         seen = np.zeros((count, XtY.shape[2]))
-        step = max(1, CHUNK // (XtY.shape[2] * count))
+        for start, stop, x in self._pieces(first, last, XtY.shape[2]):
+            t, after = np.arange(start, stop), windows[:, start + 1 : stop + 1]
+            Y = np.concatenate([after - b.forecast(self.values, t, H) for b in baselines], axis=2)
+            observed = ~np.isnan(Y)
+            XtY += x.transpose(0, 2, 1) @ np.where(observed, Y, 0.0)
+            seen += np.count_nonzero(observed, axis=1)
+        return XtY, seen
+
+    def _complete_products(
+        self, baselines: Sequence[Baseline], horizon: int, first: int, last: int
+    ) -> Array:
+        """Return Σ xᵀ(y − baseline) without missing values, from products with a few lags of y.
+
+        Seasonal baselines repeat the values 1 … m rows after y(t−m), and add a multiple of a
+        growth, so all products follow from Σ x(t) y(t+h), Σ x(t) y(t−m+h) and two more columns.
+        """
+        z, steps = self.values - self.values[:, first, None], np.arange(horizon)
+        if [b.kind for b in baselines] == ["level"] and last - first >= LONG:
+            XtY = recurrent_products(self.view.filter, self.rows, z, first, last, horizon)
+            return XtY - self._times(z[:, first:last], first, last)[:, :, None]
+        season = max(b.season for b in baselines)
+        width, naive = min(season, horizon), Baseline("season", season)
+        padded = np.concatenate([np.repeat(z[:, :1], season, axis=1), z], axis=1)
+        before = sliding_window_view(padded, width, axis=1)
+        after = sliding_window_view(z, horizon, axis=1)
+        P = np.zeros((len(z), self.rows.size, horizon + width + 2))
+        for start, stop, x in self._pieces(first, last, P.shape[2]):
+            t, next_row = np.arange(start, stop), slice(start + 1, stop + 1)
+            growth = Baseline("growth", season).forecast(z, t, 1) - naive.forecast(z, t, 1)
+            Y = [after[:, next_row], before[:, next_row], z[:, start:stop, None], growth]
+            P += x.transpose(0, 2, 1) @ np.concatenate(Y, axis=2)
+        ahead, level, growth = P[:, :, :horizon], P[:, :, -2:-1], P[:, :, -1:]
+        seasonal = P[:, :, horizon + steps % season]
+        grown = seasonal + growth * (1 + steps // season)
+        parts = {"level": level, "season": seasonal, "growth": grown}
+        return np.concatenate([ahead - parts[b.kind] for b in baselines], axis=2)
+
+    def _pieces(self, first: int, last: int, width: int) -> Iterator[tuple[int, int, Array]]:
+        """Yield (start, stop, rows (S, n, N')), so that ``width`` targets fit into memory."""
+        step = max(1, CHUNK // (width * len(self.values)))
         for start, block in self.rows.blocks(first, last):
-            windows = np.lib.stride_tricks.sliding_window_view(self.truth, horizon, axis=1)
             for begin in range(0, block.shape[1], step):
                 x = block[:, begin : begin + step]
-                t = start + begin + np.arange(x.shape[1])
-                forecasts = [b.forecast(self.values, t, horizon) for b in baselines]
-                targets = np.concatenate([windows[:, t + 1] - f for f in forecasts], axis=2)
-                observed = ~np.isnan(targets)
-                if not observed.all():
-                    targets = np.where(observed, targets, 0.0)
-                XtY += x.transpose(0, 2, 1) @ targets
-                seen += np.count_nonzero(observed, axis=1)
-        return XtY, seen
+                yield start + begin, start + begin + x.shape[1], x
 
 
 def _steps(view: View, batch: Batch) -> Array:
