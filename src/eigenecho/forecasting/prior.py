@@ -50,7 +50,7 @@ FIRST = 3
 FEW_ERRORS = 12
 """Number of errors below which weights also depend on the distance from the last value."""
 
-LOOKBACK = 250
+LOOKBACK = 80
 """Maximum number of last rows whose errors determine the weights. Readouts are adapted to twice as
 many rows."""
 
