@@ -24,7 +24,7 @@ from eigenecho.types import Array
 FOLDS = 2
 """Number of folds. Each fold contains more training rows than the previous one."""
 
-ORIGINS = 150
+ORIGINS = 40
 """Maximum number of forecast origins per series at which candidates are scored."""
 
 BLOCKS = 8
