@@ -248,7 +248,7 @@ class Mixture(NamedTuple):
             loss = _losses(view.forecast(W, origins, steps), targets, unit)
             losses.append(np.where(has | (not view.removed.logarithm), loss, np.inf))
         for b in baselines:
-            forecast = b.forecast(y, origins, scored)[None, :, :, steps - 1]
+            forecast = b.forecast(y, origins, scored)[:, :, steps - 1][None]
             losses.append(_losses(forecast, targets, unit))
         parts = np.split(_weights(np.concatenate(losses)), np.cumsum(list(map(len, losses))))
         mixed = []
@@ -304,14 +304,16 @@ def _ahead(batch: Batch, z: Array, rows: int, origins: Array, steps: Array) -> A
 
 
 def _losses(forecasts: Array, targets: Array, unit: Array) -> Array:
-    """Return the losses (K, S) of forecasts (K, S, O, …), whose last target is the last value.
+    """Return the losses (K, S) of forecasts (K, S, O, …), which are overwritten.
 
-    If there are few targets, the distance from the last value is added to the mean error.
+    The last target is the last value. If there are few targets, the distance from the last value is
+    added to the mean error.
     """
     there = ~np.isnan(targets)
     count = np.maximum(there[:, :-1].sum(axis=(1, 2)), 1)
     with np.errstate(over="ignore", invalid="ignore"):
-        errors = np.abs(forecasts - np.where(there, targets, 0.0))
+        forecasts -= np.where(there, targets, 0.0)
+        errors = np.abs(forecasts, out=forecasts)
         weights = there[:, :-1] / unit / count[:, None, None]
         losses = np.einsum("ksoh,soh->ks", errors[:, :, :-1], weights)
         distances = (errors[:, :, -1] / unit[:, 0]).mean(axis=2)

@@ -31,7 +31,7 @@ PERSISTENCE = 0.7
 REACH, REACH_OF_BOUNDS = 3.0, 10.0
 """Distance of forecasts and of bounds from the values so far, in ranges of these values."""
 
-MOST_SERIES, BATCH = 64, 1 << 15
+MOST_SERIES, BATCH = 256, 1 << 15
 """Maximum number of series, and of values, in a batch. Its states should stay in cache."""
 
 
@@ -182,8 +182,10 @@ class Batch:
         has = self.has_logarithms[:, None, None]
         if not has.any():
             return logarithms
-        offset = np.nan_to_num(self.offset)[:, None, None]
-        values = np.exp(np.where(logarithms > LARGEST_LOGARITHM, np.inf, logarithms)) - offset
+        values = np.exp(logarithms)
+        if not np.max(logarithms, initial=0.0) <= LARGEST_LOGARITHM:
+            values[logarithms > LARGEST_LOGARITHM] = np.inf
+        values -= np.nan_to_num(self.offset)[:, None, None]
         return values if has.all() else np.where(has, values, logarithms)
 
     def cut(self, start: int = 0, stop: int | None = None) -> Batch:
