@@ -19,7 +19,7 @@ pytest.importorskip("matplotlib")
 from eigenecho.paper import runner
 from eigenecho.paper.cell_store import CellStore, StoreError
 from eigenecho.paper.claims import VERDICTS
-from eigenecho.paper.experiment import Results
+from eigenecho.paper.experiment import Results, load_texts
 from eigenecho.plots.spectrum import importance
 from eigenecho.spectra import Spectrum
 from fake_experiment import HELD, Alone, Dying, Failing, Fake, Slow, Threads, wait_for
@@ -114,7 +114,7 @@ def test_stored_results_of_the_paper_are_found_again():
         "spectral-importance": "5e7328dfd4b82454-3",
         "mc-delay": "0a9421f349517f38-2",
         "mc-connectivity": "22930272e72e061a-5",
-        "timing": "bb7aaa108108b60a-2",
+        "timing": "bb7aaa108108b60a-3",
         "win-after": "ed38723b45926ea4-2",
     }
 
@@ -361,6 +361,12 @@ def test_sections_have_the_content_of_the_report(experiment, computed):
         assert claim.verdict in VERDICTS
         assert bool(claim.quote) == bool(claim.place)
         assert not re.search("nan|None", claim.note)
+
+
+def test_every_claim_is_judged_by_one_experiment(computed):
+    sections = [small(e).section(Results(computed[e.name])) for e in runner.EXPERIMENTS]
+    judged = sorted(claim.claim for section in sections for claim in section.claims)
+    assert judged == sorted(entry["claim"] for entry in load_texts("claims").values())
 
 
 def test_importance_is_the_modulus_of_a_pair():

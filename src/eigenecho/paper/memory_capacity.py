@@ -285,7 +285,7 @@ class MCConnectivity(MCDelay):
             rows += zip(labels, x, x * N, *means, texts, bad.mean(axis=1), strict=True)
             at_delay = {f: v[:, :, k] for f, v in curves.items()}, f"$MC_k$, k = {delays[N]}"
             for ax, shown in zip(
-                axes[i :: len(self.sizes)], (at_delay, (totals, "total")), strict=True
+                axes[i :: len(self.sizes)], (at_delay, (totals, "total capacity")), strict=True
             ):
                 _draw_forms(ax, x, *shown)
                 ax.axvline(np.log(N) / N, color=style.GREY, lw=1, ls=":", label="ln N/N")

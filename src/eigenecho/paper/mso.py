@@ -16,7 +16,7 @@ from eigenecho.grid_search import search
 from eigenecho.grid_search.grid import folds
 from eigenecho.pages import format_ratio
 from eigenecho.paper.claims import Interval, bootstrap_interval, mean_interval, seed_weights
-from eigenecho.paper.experiment import Cell, Experiment, Key, Results, Section, run_loop
+from eigenecho.paper.experiment import Cell, Experiment, Key, Results, Section, listed, run_loop
 from eigenecho.plots.style import BLACK, BLUE, GREEN, PURPLE, panel_grid
 from eigenecho.readout import Triangle
 from eigenecho.reservoir import Cache, Recipe, draw
@@ -95,9 +95,8 @@ class MSOSignal(Experiment):
             place = ((start + end) / 2, 1.02)
             ax.annotate(part, place, xycoords=("data", "axes fraction"), ha="center")
         ax.set(xlim=(0, len(signal)), xlabel="time step t", ylabel=f"$U_{{{self.task}}}(t)$")
-        section = self.start(
-            **dict(zip(PARTS, ends.tolist(), strict=True)), end=ends[3], frequencies=MSO_FREQUENCIES
-        )
+        parts = dict(zip(PARTS, ends.tolist(), strict=True))
+        section = self.start(**parts, end=ends[3], frequencies=listed(map(str, MSO_FREQUENCIES)))
         section.add_figure("mso-signal", figure)
         return section
 

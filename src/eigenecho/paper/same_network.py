@@ -152,7 +152,8 @@ class SameNetwork(Experiment):
         section.judge(
             "stable",
             {name: spread(x) for name, x in zip(names, plain, strict=True)},
-            conditions=listed(f"{x:.0e} ({name})" for name, x in medians),
+            conditions=listed(f"{x:.0e} ({n})".replace("inf", "∞") for n, x in medians),
+            threshold=np.log(self.units) / self.units,
         )
         return section
 

@@ -83,17 +83,19 @@ def seconds_per_step(
     drive = reservoir.drive(np.asarray(u, reservoir.dtype), None)
     out = np.empty((len(drive), reservoir.units), reservoir.dtype)
     with threadpool_limits(1):
-        times = _time_calls(lambda: reservoir.scan(drive, out=out), seconds, least)
+        times = _time_calls(lambda: reservoir.scan(drive, out=out), seconds, least, np.inf)
     return float(np.median(times)) / len(drive)
 
 
-def _time_calls(call: Callable[[], object], seconds: float, least: int = 1) -> Array:
+def _time_calls(
+    call: Callable[[], object], seconds: float, least: int = 1, longest: float = 1.0
+) -> Array:
     """Return the CPU times of repeated calls, without the first one if it is short.
 
-    The first call may compile code. If it takes longer than ``seconds``, it is not repeated.
+    The first call may compile code. If it takes longer than ``longest``, it is not repeated.
     """
     times = [timeit(call, number=1, timer=process_time)]
-    if times[0] > seconds > 0:
+    if times[0] > longest:
         return np.array(times)
     del times[0]
     while len(times) < least or sum(times) < seconds:
@@ -110,7 +112,7 @@ class StepTimes(Experiment):
     """
 
     name = "timing"
-    version = 2
+    version = 3
     exclusive = True
 
     seeds: int = 5
