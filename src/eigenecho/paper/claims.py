@@ -27,6 +27,11 @@ SHOWN = 8
 """Largest number of cases of one rule that are listed even if they meet it."""
 
 
+def show(number: float, spec: str) -> str:
+    """Return a formatted number with the signs of mathematics."""
+    return format(number, spec).replace("inf%", "∞").replace("inf", "∞").replace("-", "−")
+
+
 class Interval(NamedTuple):
     """A measured value, its interval, and how the interval was made."""
 
@@ -37,8 +42,7 @@ class Interval(NamedTuple):
 
     def show(self, spec: str) -> str:
         """Return "value [low, high]", with the format ``spec``."""
-        text = f"{self.value:{spec}} [{self.low:{spec}}, {self.high:{spec}}]"
-        return text.replace("inf%", "∞").replace("inf", "∞").replace("-", "−")
+        return "{} [{}, {}]".format(*(show(edge, spec) for edge in self[:3]))
 
 
 def mean_interval(samples: Array, *, log: bool = False) -> Interval:
@@ -112,7 +116,7 @@ class Rule:
     @property
     def words(self) -> str:
         """Rule as a sentence without a final full stop."""
-        low, high = (format(edge, self.spec) for edge in (self.at_least, self.at_most))
+        low, high = (show(edge, self.spec) for edge in (self.at_least, self.at_most))
         bounds = f"at least {low}" if self.at_most == np.inf else f"at most {high}"
         if np.isfinite([self.at_least, self.at_most]).all():
             bounds = f"between {low} and {high}"
@@ -206,7 +210,7 @@ class Claim:
             cases = [case for case in self.cases if case.rule == rule]
             shown = cases if len(cases) <= SHOWN else [c for c in cases if not c.met]
             values = [case.measured.value for case in cases]
-            low, high = (format(edge, rule.spec) for edge in (min(values), max(values)))
+            low, high = (show(edge, rule.spec) for edge in (min(values), max(values)))
             met = sum(case.met is True for case in cases)
             count = f"met in {met} of {len(cases)} cases, with values from {low} to {high}"
             listed = [*[count] * (len(cases) > SHOWN), *map(str, shown)]

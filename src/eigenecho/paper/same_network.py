@@ -15,7 +15,7 @@ from eigenecho.basis import eigendecomposition, interleave
 from eigenecho.convert import diagonalize
 from eigenecho.errors import IllConditionedWarning
 from eigenecho.estimators import LinearESN
-from eigenecho.paper.claims import USABLE, spread
+from eigenecho.paper.claims import USABLE, show, spread
 from eigenecho.paper.experiment import Cell, Experiment, Key, Results, Section, listed, run_loop
 from eigenecho.spectra import random_matrix
 from eigenecho.types import Array
@@ -152,7 +152,7 @@ class SameNetwork(Experiment):
         section.judge(
             "stable",
             {name: spread(x) for name, x in zip(names, plain, strict=True)},
-            conditions=listed(f"{x:.0e} ({n})".replace("inf", "∞") for n, x in medians),
+            conditions=listed(f"{show(x, '.0e')} ({n})" for n, x in medians),
             threshold=np.log(self.units) / self.units,
         )
         return section

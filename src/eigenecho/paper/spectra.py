@@ -90,7 +90,6 @@ class SpectraFigure(Experiment):
             for law in LAWS
         }
         distance = {law: np.abs(inside[law] - inside["Matrix"]).max(axis=1) for law in LAWS}
-        best = [min(LAWS, key=lambda law: cover[law][measure]) for measure in MEASURES]
         samples = {law: {m: results.stack((law,), m) for m in MEASURES} for law in LAWS}
         laws = zip(("matrix", "uniform", "golden", "noisy", "literal"), LAWS, strict=True)
         uneven = {name: cover[law]["unevenness"] for name, law in laws}
@@ -103,7 +102,6 @@ class SpectraFigure(Experiment):
                 for law, one in drawn.items()
             ],
             [".3f", ".3f", ".3f", ".3f", "d"],
-            {([*LAWS].index(law), 1 + column) for column, law in enumerate(best)},
         )
         section.add_figure("spectra", _draw_spectra(drawn, 5))
         noisy = samples["Noisy Golden"]
