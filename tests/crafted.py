@@ -517,7 +517,7 @@ def use_esn(esn):
     spectrum = allowed(lambda: esn.spectrum_, "a list of finite numbers")
     assert spectrum is None or spectrum.units == model.units
     use_stream(esn.stream(esn.final_state_))
-    if esn._fitted.evidence is not None and esn.ridge_ > 0:
+    if esn._fitted.evidence is not None and np.all(np.asarray(esn.ridge_) > 0):
         words = "the normal equations positive definite"  # a fit with too small a ridge also fails
         others = "a single finite number > 0", UNAVAILABLE
         made = allowed(lambda: esn.learner(esn.final_state_), words, *others)

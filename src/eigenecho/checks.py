@@ -5,18 +5,28 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import fields
+from functools import cache
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 
 from eigenecho.errors import Words, bad_argument, unknown_name
-from eigenecho.types import Array, Seed
+from eigenecho.types import Array, Seed, parse_hint
 
 LARGEST_NUMBER = 1e150
 """Largest magnitude of a number in a series or in trained weights, so that its square is finite."""
+
+
+BOUNDS: dict[Any, Callable[[Any], Any]] = {
+    "> 0": lambda x: x > 0,
+    "≥ 0": lambda x: x >= 0,
+    "≤ 1": lambda x: x <= 1,
+}
+"""Marks that bound numbers."""
 
 
 def check_flag(value: Any, name: str) -> bool:
@@ -32,6 +42,60 @@ def check_known(value: Any, name: str, known: Iterable[str]) -> None:
     """Raise unless a value is one of the known names."""
     if value not in known:
         raise unknown_name(name, value, known)
+
+
+def check_marks(numbers: Any, marks: tuple[Any, ...], name: str) -> None:
+    """Raise unless numbers satisfy the marks of ``types``. By default, they must be finite."""
+    largest = np.inf if "Inf" in marks else np.finfo(np.float64).max
+    fits = np.abs(numbers) <= largest
+    for mark in BOUNDS.keys() & set(marks):
+        fits &= BOUNDS[mark](numbers)
+    if not np.all(fits | np.isnan(numbers) if "NaN" in marks else fits):
+        got = Words("invalid numbers") if np.ndim(numbers) else numbers
+        raise bad_argument(name, got, _expected("finite numbers", marks))
+
+
+def _expected(what: str, marks: tuple[Any, ...]) -> str:
+    return " ".join([what, " and ".join(mark for mark in marks if mark in BOUNDS)]).rstrip()
+
+
+def converted(kind: Any, marks: tuple[Any, ...], value: Any, name: str) -> Any:
+    """Return a value as a Python bool, int, float or str that satisfies the marks, or raise."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if kind is bool:
+        return check_flag(value, name)
+    if kind is int:
+        least = 1 if "> 0" in marks else 0 if "≥ 0" in marks else -sys.maxsize - 1
+        return check_count(value, name, "a number", least)
+    if kind is float:
+        with suppress(TypeError, ValueError, OverflowError):
+            if isinstance(value, Real) and not isinstance(value, bool):
+                check_marks(float(value), marks, name)
+                return float(value)
+        raise bad_argument(name, value, _expected("a finite number", marks))
+    for names in (mark for mark in marks if isinstance(mark, tuple)):
+        check_known(value, name, names)
+    return value
+
+
+def convert_fields(record: Any) -> None:
+    """Convert the fields of a frozen dataclass to their annotated types, or raise.
+
+    Fields with other types than bool, int, float and str are unchanged.
+    """
+    cls: Any = type(record)
+    hints = _hints(cls)
+    for field in fields(record):
+        kinds, optional, marks = parse_hint(hints[field.name])
+        value = getattr(record, field.name)
+        if kinds[0] in (bool, int, float, str) and not (value is None and optional):
+            object.__setattr__(record, field.name, converted(kinds[0], marks, value, field.name))
+
+
+@cache
+def _hints(cls: Any) -> dict[str, Any]:
+    return get_type_hints(cls, include_extras=True)
 
 
 def generator(seed: Seed, *, needed: bool = False) -> np.random.Generator:
@@ -56,19 +120,9 @@ def is_finite_number(value: Any) -> bool:
         return False
 
 
-def check_number(value: Any, name: str, above: float = -math.inf) -> float:
-    """Return a finite number above a bound, or raise."""
-    if not is_finite_number(value) or value <= above:
-        bound = "" if above == -math.inf else f" > {above:g}"
-        raise bad_argument(name, value, f"a finite number{bound}")
-    return float(value)
-
-
-def check_not_negative(value: Any, name: str) -> float:
-    """Return a finite number ≥ 0, or raise."""
-    if not is_finite_number(value) or value < 0:
-        raise bad_argument(name, value, "a finite number ≥ 0")
-    return float(value)
+def check_number(value: Any, name: str, *marks: str) -> float:
+    """Return a finite number that satisfies the marks as a float, or raise."""
+    return float(converted(float, marks, value, name))
 
 
 def check_count(
@@ -113,30 +167,11 @@ def as_float_dtype(dtype: Any) -> np.dtype:
     raise unknown_name("dtype", dtype, ("float64", "float32"))
 
 
-def check_sr(sr: Any) -> float:
-    """Return a spectral radius ≥ 0, or raise."""
-    return check_not_negative(sr, "sr")
-
-
-def check_lr(lr: Any) -> float:
-    """Return a leaking rate in (0, 1], or raise."""
-    if not is_finite_number(lr) or not 0 < lr <= 1:
-        raise bad_argument("lr", lr, "a leaking rate in (0, 1]")
-    return float(lr)
-
-
 def check_coverage(coverage: Any) -> float:
     """Return a coverage in (0, 1) as a float, or raise."""
     if not is_finite_number(coverage) or not 0 < float(coverage) < 1:
         raise bad_argument("interval", coverage, "a coverage in (0, 1), such as 0.9")
     return float(coverage)
-
-
-def check_connectivity(connectivity: Any, name: str = "connectivity") -> float:
-    """Return a connectivity in (0, 1], or raise."""
-    if not is_finite_number(connectivity) or not 0 < connectivity <= 1:
-        raise bad_argument(name, connectivity, "a probability in (0, 1]")
-    return float(connectivity)
 
 
 def check_not_masked(value: Any, name: str) -> None:

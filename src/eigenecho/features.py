@@ -266,7 +266,7 @@ def resolve(value: Any) -> Features | None:
 
 def _random(kind: str, count: int, scale: float, seed: int | None) -> Features:
     count = check_count(count, "count", "a number of features", 1, MOST)
-    scale = check_number(scale, "scale", above=0)
+    scale = check_number(scale, "scale", "> 0")
     if seed is not None:
         check_count(seed, "seed", "a seed")
     return Features((Part(kind, count, scale, seed),))

@@ -37,14 +37,14 @@ from importlib import import_module
 from inspect import signature
 from itertools import accumulate, pairwise
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 import eigenecho
+from eigenecho.checks import check_marks, converted
 from eigenecho.errors import StorageError, Words, bad_argument, counted
-from eigenecho.types import Array
+from eigenecho.types import Array, parse_hint
 
 FORMAT = 4
 
@@ -153,28 +153,6 @@ class Saved:
     """Annotation of a part that is an object of a class in ``KINDS``."""
 
 
-class _Hint(NamedTuple):
-    """Classes that an annotation allows, and its marks, which ``types`` defines."""
-
-    kinds: tuple[Any, ...]
-    optional: bool
-    marks: tuple[str, ...]
-
-
-@cache
-def _parse(hint: Any) -> _Hint:
-    """Return a parsed annotation. A mark that is a class or a union replaces the annotation."""
-    marks: list[Any] = []
-    if get_origin(hint) is Annotated:
-        hint, *marks = get_args(hint)
-        hint = next((mark for mark in marks if not isinstance(mark, str)), hint)
-    kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-    present = tuple(kind for kind in kinds if kind is not NoneType)
-    if get_origin(present[0]) is Annotated:
-        return _parse(present[0])._replace(optional=True)
-    return _Hint(present, len(present) < len(kinds), tuple(m for m in marks if type(m) is str))
-
-
 @cache
 def _part_hints(cls: Any) -> dict[str, Any]:
     """Return the annotations of the stored parts of a class."""
@@ -218,7 +196,7 @@ def _plain_kind(kinds: tuple[Any, ...], value: Any) -> Any:
 
 def _write(hint: Any, value: Any, name: str, arrays: Arrays) -> Any:
     """Return the JSON form of a part, and add its arrays to ``arrays``."""
-    kinds, optional, marks = _parse(hint)
+    kinds, optional, marks = parse_hint(hint)
     if value is None and optional:
         return None
     if Saved in kinds:
@@ -268,7 +246,7 @@ def _write_parts(cls: Any, value: Any, name: str, arrays: Arrays, **options: Any
 
 def _read(hint: Any, plain: Any, name: str, arrays: Arrays) -> Any:
     """Return a part, and remove its arrays from ``arrays``; raise an error if it is invalid."""
-    kinds, optional, marks = _parse(hint)
+    kinds, optional, marks = parse_hint(hint)
     if plain is None and optional:
         return None
     if Saved in kinds and isinstance(plain, dict) and plain.get("class") in KINDS:
@@ -295,22 +273,23 @@ def _read(hint: Any, plain: Any, name: str, arrays: Arrays) -> Any:
     return _read_plain(kind, marks, plain, name)
 
 
-def _read_plain(kind: Any, marks: tuple[str, ...], plain: Any, name: str) -> Any:
+def _read_plain(kind: Any, marks: tuple[Any, ...], plain: Any, name: str) -> Any:
     """Return a number, text or label; raise an error if it has another type."""
     if kind is Hashable:
         return from_label(plain)
     if type(plain) is not kind or (kind is int and not -(2**63) <= plain < 2**63):
         raise bad_argument(name, plain, WORDS.get(kind, "another form"))
-    if kind in (int, float):
-        _check_numbers(plain, marks, name)
-    return plain
+    return converted(kind, marks, plain, name)
 
 
 def _read_rows(hint: Any, plain: Any, name: str, arrays: Arrays) -> tuple[Array, ...]:
     """Return a tuple of arrays that are stored as one array of all rows."""
     if type(plain) is int and plain == 0:
         return ()
-    whole, rows = _take(arrays, name, _parse(hint).marks), _take(arrays, f"{name}.rows", ("≥ 0",))
+    whole, rows = (
+        _take(arrays, name, parse_hint(hint).marks),
+        _take(arrays, f"{name}.rows", ("≥ 0",)),
+    )
     fits = rows.ndim == 1 and rows.dtype == np.int64 and len(rows) == plain
     # Compare before adding, because sums of large integers wrap around.
     if not fits or np.any(rows > len(whole)) or rows.sum() != len(whole):
@@ -336,7 +315,7 @@ def _path(name: str, key: str) -> str:
 
 
 def _is_array(hint: Any) -> bool:
-    return any(get_origin(kind) is np.ndarray for kind in _parse(hint).kinds)
+    return any(get_origin(kind) is np.ndarray for kind in parse_hint(hint).kinds)
 
 
 def _take(arrays: Arrays, name: str, marks: tuple[str, ...]) -> Array:
@@ -347,25 +326,13 @@ def _take(arrays: Arrays, name: str, marks: tuple[str, ...]) -> Array:
     if array.dtype not in TYPES or not array.ndim:
         got = Words(f"a {array.dtype} array of shape {array.shape}")
         raise bad_argument(name, got, f"an array with a type of {', '.join(map(str, TYPES))}")
-    _check_numbers(array, marks, name)
+    check_marks(array, marks, name)
     if "complex" not in marks:
         return array
     if array.dtype != np.float64 or array.ndim < 2 or array.shape[-1] != 2:
         expected = "pairs of float64 numbers, the real and imaginary parts"
         raise bad_argument(name, Words(f"a {array.dtype} array of shape {array.shape}"), expected)
     return array.view(np.complex128)[..., 0]
-
-
-def _check_numbers(numbers: Any, marks: tuple[str, ...], name: str) -> None:
-    """Raise an error if numbers do not satisfy the marks. By default, they must be finite."""
-    largest = np.inf if "Inf" in marks else np.finfo(np.float64).max
-    fits = np.abs(numbers) <= largest
-    if "> 0" in marks or "≥ 0" in marks:
-        fits &= (numbers >= 0) if "≥ 0" in marks else (numbers > 0)
-    if not np.all(fits | np.isnan(numbers) if "NaN" in marks else fits):
-        bound = "".join(f" {mark}" for mark in marks if mark.endswith("0"))
-        got = Words("invalid numbers") if np.ndim(numbers) else numbers
-        raise bad_argument(name, got, f"finite numbers{bound}")
 
 
 # Labels -------------------------------------------------------------------------------------------

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from eigenecho.checks import check_known
 from eigenecho.errors import Words, bad_argument, missing_package
 
 TABLE_ATTRIBUTES = ("columns", "schema", "iloc", "__dataframe__")
@@ -44,9 +43,9 @@ class FrameFormat:
         The categories of ids of type "Enum".
     """
 
-    library: str
-    id_type: str | None
-    time_type: str | None
+    library: Annotated[str, LIBRARIES]
+    id_type: Annotated[str, RESTORED_TYPES] | None
+    time_type: Annotated[str, RESTORED_TYPES] | None
     zone: str | None
     categories: tuple[str, ...] = ()
 
@@ -69,10 +68,6 @@ class FrameFormat:
 
     def check(self) -> None:
         """Raise an error if a file contains an unknown library, type or time zone."""
-        check_known(self.library, "library", LIBRARIES)
-        for dtype in (self.id_type, self.time_type):
-            if dtype is not None:
-                check_known(dtype, "type", RESTORED_TYPES)
         if self.zone is not None:
             import_pandas().Timestamp(0, tz=self.zone)
 

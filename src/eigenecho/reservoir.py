@@ -32,7 +32,7 @@ from eigenecho.transition import (
     as_transition,
     choose_form,
 )
-from eigenecho.types import Array, Seed, brief_repr, rebuilt
+from eigenecho.types import Array, Fraction, NonNegative, Seed, brief_repr, rebuilt
 
 SOON = 1000
 """Largest number of units for which an error message states the spectral radius of a matrix."""
@@ -298,34 +298,29 @@ class Recipe:
     returns.
     """
 
-    units: int = 100
+    units: Any = 100
     spectrum: Any = "golden"
-    basis: str = "eigen"
-    sr: float = 0.9
-    lr: float = 1.0
+    basis: Annotated[str, ("eigen", "neuron")] = "eigen"
+    sr: NonNegative = 0.9
+    lr: Fraction = 1.0
     input_scaling: Any = 1.0
-    input_connectivity: float = 1.0
-    rc_connectivity: float = 1.0
+    input_connectivity: Fraction = 1.0
+    rc_connectivity: Fraction = 1.0
     input_bias: bool = False
     W_in: Any = None
     fb_scaling: float = 1.0
-    fb_connectivity: float = 1.0
+    fb_connectivity: Fraction = 1.0
     W_fb: Any = None
     eigenvectors: bool = True
     even_defective: bool = False
-    dtype: str = "float64"
+    dtype: Any = "float64"
     features: Features | None = None
 
     def __post_init__(self) -> None:
+        checks.convert_fields(self)
         checked: dict[str, Any] = {
             "features": resolve(self.features),
-            "sr": checks.check_sr(self.sr),
-            "lr": checks.check_lr(self.lr),
-            "input_bias": checks.check_flag(self.input_bias, "input_bias"),
-            "fb_scaling": checks.check_number(self.fb_scaling, "fb_scaling"),
         }
-        for name in ("input_connectivity", "rc_connectivity", "fb_connectivity"):
-            checked[name] = checks.check_connectivity(getattr(self, name), name)
         for name in ("W_in", "W_fb"):
             checked[name] = weights = _as_weights(getattr(self, name), name)
             if isinstance(weights, np.ndarray):
@@ -334,7 +329,6 @@ class Recipe:
             checked["units"] = checks.check_units(self.units, "units")
         for name, value in checked.items():
             object.__setattr__(self, name, value)
-        checks.check_known(self.basis, "basis", ("eigen", "neuron"))
         checks.as_float_dtype(self.dtype)
 
     @property

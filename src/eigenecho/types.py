@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Annotated, Any, NamedTuple
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
 import numpy as np
 
@@ -13,7 +15,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 Seed = int | np.random.Generator | None
 """Seed of a random generator; None gives unpredictable numbers."""
 
-# Types of stored fields whose numbers may be complex or not finite, or must be positive.
+# Types of fields whose numbers may be complex or not finite, or must be within bounds. These marks
+# define what constructors and files accept. A tuple as mark lists the accepted values.
 ComplexArray = Annotated[Array, "complex"]
 GappyArray = Annotated[Array, "NaN"]
 UnboundedArray = Annotated[Array, "Inf"]
@@ -23,8 +26,32 @@ NonNegativeArray = Annotated[Array, "≥ 0"]
 AnyFloat = Annotated[float, "NaN", "Inf"]
 Positive = Annotated[float, "> 0"]
 NonNegative = Annotated[float, "≥ 0"]
+Fraction = Annotated[float, "> 0", "≤ 1"]
 Count = Annotated[int, "≥ 0"]
 PositiveInt = Annotated[int, "> 0"]
+
+
+class Hint(NamedTuple):
+    """Classes that an annotation allows, and its marks."""
+
+    kinds: tuple[Any, ...]
+    optional: bool
+    marks: tuple[Any, ...]
+
+
+@cache
+def parse_hint(hint: Any) -> Hint:
+    """Return a parsed annotation. A mark that is a class or a union replaces the annotation."""
+    marks: list[Any] = []
+    if get_origin(hint) is Annotated:
+        hint, *marks = get_args(hint)
+        hint = next((mark for mark in marks if not isinstance(mark, str | tuple)), hint)
+    kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    present = tuple(kind for kind in kinds if kind is not NoneType)
+    if get_origin(present[0]) is Annotated:
+        return parse_hint(present[0])._replace(optional=True)
+    own = tuple(mark for mark in marks if isinstance(mark, str | tuple))
+    return Hint(present, len(present) < len(kinds), own)
 
 
 def rebuilt(record: Any) -> tuple[Any, ...]:

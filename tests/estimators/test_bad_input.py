@@ -716,12 +716,12 @@ def test_ridges_for_too_short_a_series():
 @pytest.mark.parametrize("kind", BOTH)
 @pytest.mark.parametrize("lr", [0, 0.0, -0.1, 1.0000001, 2, True, np.nan, "a", None, [0.5]])
 def test_lr(kind, lr):
-    with pytest.raises(ValueError, match=r"lr.*a leaking rate in \(0, 1\]"):
+    with pytest.raises(ValueError, match=r"lr.*> 0 and ≤ 1"):
         kind(10, lr=lr).fit(X, Y)
 
 
 def test_lr_of_a_spectrum():
-    with pytest.raises(ValueError, match=r"lr=1.5.*\(0, 1\]"):
+    with pytest.raises(ValueError, match=r"lr=1.5.*≤ 1"):
         Spectrum([0.5]).leak(1.5)
 
 
@@ -731,8 +731,8 @@ def test_lr_of_a_spectrum():
     [
         ("units", [0, -3, 2.5, "a", None, True], r"an int ≥ 1"),
         ("sr", [-0.1, True, "a", None, [0.5]], r"a finite number ≥ 0"),
-        ("input_connectivity", [0, 1.1, True, np.nan, "a", None], r"a probability in \(0, 1\]"),
-        ("rc_connectivity", [0, 1.1, True, np.nan, "a", None], r"a probability in \(0, 1\]"),
+        ("input_connectivity", [0, 1.1, True, np.nan, "a", None], r"a finite number > 0 and ≤ 1"),
+        ("rc_connectivity", [0, 1.1, True, np.nan, "a", None], r"a finite number > 0 and ≤ 1"),
         ("input_scaling", ["a", None, [1, 2, 3], [[1, 2]]], r"a finite number, or an array"),
         ("seed", [-1, 1.5, "a", True, np.random.RandomState(0)], r"int, a numpy Generator or None"),
     ],

@@ -542,7 +542,7 @@ def test_leak_of_one_changes_nothing():
 
 @pytest.mark.parametrize("lr", [0, -0.5, 1.5, np.nan])
 def test_invalid_leaking_rates(lr):
-    with pytest.raises(ValueError, match=r"lr[=:].*leaking rate"):
+    with pytest.raises(ValueError, match=r"lr[=:]"):
         spectra.golden(5, seed=0).leak(lr)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from eigenecho.checks import LARGEST_NUMBER, as_array, check_known
+from eigenecho.checks import LARGEST_NUMBER, as_array
 from eigenecho.data.clock import as_numbers, is_date, is_period, shown, with_room
 from eigenecho.errors import (
     ENCODE,
@@ -89,15 +89,11 @@ class PanelFormat(NamedTuple):
         The library of the frame, or None for pandas.
     """
 
-    kind: str
+    kind: Annotated[str, tuple(KINDS)]
     names: LongNames
     index_name: Hashable = None
     is_range: bool = False
     frame: FrameFormat | None = None
-
-    def check(self) -> None:
-        """Raise an error if a file contains an unknown kind."""
-        check_known(self.kind, "kind", KINDS)
 
     @property
     def is_array(self) -> bool:

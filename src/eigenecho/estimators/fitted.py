@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 
 from eigenecho.arrays import namespace, to_host
-from eigenecho.checks import check_known, check_lr, check_shape
+from eigenecho.checks import check_shape
 from eigenecho.errors import IllConditionedWarning, bad_argument, counted, warn
 from eigenecho.estimators.validation import TARGETS, warn_if_single_rows, warn_if_unstable
 from eigenecho.files import NOT_STORED
@@ -23,14 +23,14 @@ from eigenecho.rows import chunk_rows
 from eigenecho.scaling import Scaling
 from eigenecho.spectra import Spectrum
 from eigenecho.training import (
-    SOLVERS,
     AbstractProblem,
     Evidence,
     Settings,
+    Solver,
     TrainedReadout,
     train,
 )
-from eigenecho.types import Array, NonNegative, NonNegativeArray
+from eigenecho.types import Array, Fraction, NonNegative, NonNegativeArray
 
 LARGEST_TARGET = 1e152
 """Targets of at least this magnitude are rescaled for training: their squares overflow."""
@@ -59,12 +59,12 @@ class FittedNetwork:
     """
 
     model: LinearModel
-    solver: str
+    solver: Solver
     ridges: NonNegativeArray
     final_state: State
-    lr: float
+    lr: Fraction
     flat: bool
-    target: str | None
+    target: Annotated[str, TARGETS] | None
     drawn: Spectrum | None
     evidence: Evidence | None = field(default=None, metadata=NOT_STORED)
     stored_noise: Array | None = None
@@ -271,15 +271,11 @@ class FittedNetwork:
     def check(self) -> None:
         """Raise an error if parts of a loaded network are inconsistent."""
         model = self.model
-        check_known(self.solver, "solver", SOLVERS)
         if self.output_names is not None and len(self.output_names) != model.D_out:
             raise bad_argument("output_names", self.output_names, counted(model.D_out, "name"))
         check_shape(self.ridges, "ridges", (model.D_out,))
         if self.flat and model.D_out > 1:
             raise bad_argument("flat", True, f"False for {model.D_out} outputs")
-        check_lr(self.lr)
-        if self.target is not None:
-            check_known(self.target, "target", TARGETS)
         if self.stored_noise is not None:
             check_noise(self.stored_noise, model.D_out)
         if self.drawn is not None and self.drawn.units != model.units:

@@ -503,18 +503,17 @@ class Forecaster(BaseEstimator):
 
     def _config(self) -> ForecastConfig:
         """Validate the parameters and return them as a configuration."""
-        for name in ("multivariate", "refit", "progress"):
-            check_flag(getattr(self, name), name)
+        check_flag(self.progress, "progress")
         generator(self.seed)
         return ForecastConfig(
-            check_count(self.horizon, "horizon", "a number of steps", 1),
+            self.horizon,
             self._periods(),
             strategy=self.strategy,
             sharing=self.sharing,
             validation=self.validation,
             spectrum=self.spectrum,
-            multivariate=bool(self.multivariate),
-            refit=bool(self.refit),
+            multivariate=self.multivariate,
+            refit=self.refit,
             prior=self._prior(),
         )
 

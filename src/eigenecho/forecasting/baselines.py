@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from eigenecho.checks import check_count, check_known
+from eigenecho.checks import check_count
 from eigenecho.data.panel import Panel
 from eigenecho.forecasting.signals import LARGEST_PERIOD, fill_gaps
 from eigenecho.types import Array, PositiveInt
@@ -31,12 +32,11 @@ class Baseline:
     All forecasts are linear in the series, and exact for a constant series.
     """
 
-    kind: str = "level"
+    kind: Annotated[str, tuple(BASELINES)] = "level"
     season: PositiveInt = 1
 
     def check(self) -> None:
         """Raise an error if a loaded baseline has an unknown kind or a season that is too long."""
-        check_known(self.kind, "baseline", BASELINES)
         check_count(self.season, "baseline", "a number of rows", 1, LARGEST_PERIOD)
 
     @property

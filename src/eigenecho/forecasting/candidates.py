@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from eigenecho.checks import check_known
 from eigenecho.clients import Mapped
 from eigenecho.errors import UnstableWarning, bad_argument, warn
 from eigenecho.forecasting.baselines import Baseline
@@ -84,14 +83,13 @@ class Candidate:
 
     view: View
     baseline: Baseline
-    kind: str
+    kind: Annotated[str, KINDS]
     ridge: Positive | None = None
     weights: Array = field(default_factory=lambda: np.zeros((0, 0)))
     own: tuple[Array, ...] = ()
 
     def check(self) -> None:
         """Raise an error if the kind and ridge of a loaded candidate are inconsistent."""
-        check_known(self.kind, "kind", KINDS)
         if (self.ridge is None) == (self.kind == "direct"):
             expected = "a number for direct readouts, and None for others"
             raise bad_argument("ridge", self.ridge, expected)

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from eigenecho import spectra
-from eigenecho.checks import check_count, check_known
+from eigenecho.checks import check_count, convert_fields
 from eigenecho.errors import Words, bad_argument
 from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import (
@@ -93,8 +93,8 @@ class ForecastConfig:
 
     horizon: PositiveInt
     periods: tuple[float, ...] = ()
-    strategy: str = "auto"
-    sharing: str = "auto"
+    strategy: Annotated[str, STRATEGIES] = "auto"
+    sharing: Annotated[str, SHARING] = "auto"
     validation: int | None = None
     spectrum: Spectrum | None = None
     multivariate: bool = False
@@ -102,11 +102,10 @@ class ForecastConfig:
     prior: Prior = NO_PRIOR
 
     def __post_init__(self) -> None:
+        convert_fields(self)
         if len(self.periods) > MOST_PERIODS:
             got = Words(f"{len(self.periods)} periods")
             raise bad_argument("seasons", got, f"at most {MOST_PERIODS} periods")
-        check_known(self.strategy, "strategy", STRATEGIES)
-        check_known(self.sharing, "sharing", SHARING)
         if self.validation is not None:
             count = check_count(self.validation, "validation", "a number of rows", self.horizon)
             object.__setattr__(self, "validation", count)

@@ -118,8 +118,8 @@ def valid_time(
     >>> ee.metrics.valid_time([0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 2.1, 5.0], dt=0.1)
     0.3...
     """
-    threshold, dt = check_number(threshold, "threshold", above=0), check_number(dt, "dt", above=0)
-    unit = 1.0 if lyapunov is None else check_number(lyapunov, "lyapunov", above=0)
+    threshold, dt = check_number(threshold, "threshold", "> 0"), check_number(dt, "dt", "> 0")
+    unit = 1.0 if lyapunov is None else check_number(lyapunov, "lyapunov", "> 0")
     true = as_finite("y_true", y_true)
     predicted = as_finite("y_pred", y_pred, gaps=True)
     columns, _ = _check_columns("y_true", true, "y_pred", np.nan_to_num(predicted))

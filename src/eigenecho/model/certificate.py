@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 
-from eigenecho.checks import check_known
+from eigenecho.checks import convert_fields
 from eigenecho.errors import Words, bad_argument
 from eigenecho.spectra import Spectrum
 from eigenecho.types import AnyFloat, Count, NonNegative, NonNegativeArray, PositiveInt
@@ -194,7 +195,7 @@ class Reduction:
     (100, True)
     """
 
-    weighting: str
+    weighting: Annotated[str, tuple(WEIGHTINGS)]
     values: NonNegativeArray = field(repr=False)
     floor: NonNegative
     gain: NonNegative
@@ -209,11 +210,10 @@ class Reduction:
     held_out_error: NonNegative | None = None
     radius_before: NonNegative | None = None
     radius_after: NonNegative | None = None
-    size: str = "standard deviation"
+    size: Annotated[str, tuple(SIZES)] = "standard deviation"
 
     def __post_init__(self) -> None:
-        check_known(self.weighting, "weighting", WEIGHTINGS)
-        check_known(self.size, "size", SIZES)
+        convert_fields(self)
         values = np.array(self.values, np.float64)
         if values.ndim != 1:
             raise bad_argument("values", Words(f"shape {values.shape}"), "a 1-D array")

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from eigenecho.checks import check_not_negative, check_units, generator
+from eigenecho.checks import check_number, check_units, generator
 from eigenecho.spectra.spectrum import Spectrum, real_count
 from eigenecho.types import Seed
 
@@ -98,7 +98,7 @@ def noisy_golden(
     >>> round(ee.spectra.noisy_golden(100, sr=0.9, seed=0, rescale=True).radius, 6)
     0.9
     """
-    sigma = check_not_negative(sigma, "sigma")
+    sigma = check_number(sigma, "sigma", "≥ 0")
     rng = generator(seed)
     base = golden(n, sr, rng)
     s = sigma if absolute else sigma / math.sqrt(n)

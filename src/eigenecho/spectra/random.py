@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.checks import as_square, check_connectivity, check_sr, check_units, generator
+from eigenecho.checks import as_square, check_number, check_units, generator
 from eigenecho.spectra.spectrum import Spectrum, real_count
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array, Seed
@@ -41,7 +41,7 @@ def uniform(n: int, sr: float = 0.9, seed: Seed = None) -> Spectrum:
     (100, True)
     """
     n = check_units(n)
-    sr = check_sr(sr)
+    sr = check_number(sr, "sr", "≥ 0")
     rng = generator(seed)
     n_real = real_count(n)
     m = (n - n_real) // 2
@@ -77,7 +77,7 @@ def sim(n: int, sr: float = 0.9, seed: Seed = None, *, connectivity: float = 1.0
     >>> round(ee.spectra.sim(100, sr=0.9, seed=0).radius, 6)
     0.9
     """
-    sr = check_sr(sr)
+    sr = check_number(sr, "sr", "≥ 0")
     return from_matrix(random_matrix(n, seed, connectivity=connectivity)).scaled(sr)
 
 
@@ -130,7 +130,7 @@ def random_matrix(n: int, seed: Seed = None, *, connectivity: float = 1.0) -> Ar
     ((100, 100), True)
     """
     n = check_units(n)
-    connectivity = check_connectivity(connectivity)
+    connectivity = check_number(connectivity, "connectivity", "> 0", "≤ 1")
     rng = generator(seed)
     W = rng.normal(size=(n, n))
     if connectivity < 1:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from eigenecho.checks import check_number, check_sr, check_units, generator
+from eigenecho.checks import check_number, check_units, generator
 from eigenecho.errors import bad_argument
 from eigenecho.spectra.spectrum import Spectrum, off_axis
 from eigenecho.types import Seed
@@ -49,7 +49,7 @@ def ring(n: int, sr: float = 0.95, seed: Seed = None) -> Spectrum:
     array([ 0.5+0.j , -0.5+0.j ,  0. +0.5j,  0. -0.5j])
     """
     n = check_units(n)
-    sr = check_sr(sr)
+    sr = check_number(sr, "sr", "≥ 0")
     angles = 2 * np.pi * np.arange(1, (n + 1) // 2) / n
     real = [1.0, -1.0] if n % 2 == 0 else [1.0]
     return Spectrum(np.array(real), np.exp(1j * angles)).times(sr)
@@ -138,8 +138,8 @@ def time_constants(
 
 def _moduli(n: int, sr: float, shortest: float) -> np.ndarray:
     """Return the moduli exp(−1/τ) in descending order."""
-    sr = check_sr(sr)
-    shortest = check_number(shortest, "shortest", above=0)
+    sr = check_number(sr, "sr", "≥ 0")
+    shortest = check_number(shortest, "shortest", "> 0")
     if not 0 < sr <= 1:
         expected = "a spectral radius in (0, 1]"
         remedy = "Other radii do not correspond to a time constant."

@@ -12,7 +12,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eigenecho.checks import as_array, check_lr, check_sr, check_units, generator
+from eigenecho.checks import as_array, check_number, check_units, generator
 from eigenecho.errors import IllConditionedWarning, Words, bad_argument, counted, warn
 from eigenecho.types import Array, ComplexArray, Seed
 
@@ -130,7 +130,7 @@ class Spectrum:
 
         Every eigenvalue moves towards 1, so units become slower and memory longer.
         """
-        lr = check_lr(lr)
+        lr = check_number(lr, "lr", "> 0", "≤ 1")
         if lr == 1:
             return self
         return Spectrum(lr * self.real + (1 - lr), lr * self.pairs + (1 - lr))
@@ -141,7 +141,7 @@ class Spectrum:
 
     def scaled(self, sr: float) -> Spectrum:
         """Return the spectrum scaled to radius ``sr``, or unchanged if its radius is 0."""
-        sr, radius = check_sr(sr), self.radius
+        sr, radius = check_number(sr, "sr", "≥ 0"), self.radius
         return self.times(sr / radius) if radius > 0 else self
 
     def times(self, factor: float) -> Spectrum:

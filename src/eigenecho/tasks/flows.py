@@ -82,12 +82,12 @@ def lorenz(
     >>> ee.tasks.lorenz(200, washout=100).shape
     (200, 3)
     """
-    sigma = check_number(sigma, "sigma", above=0)
+    sigma = check_number(sigma, "sigma", "> 0")
     rho = check_number(rho, "rho")
-    beta = check_number(beta, "beta", above=0)
+    beta = check_number(beta, "beta", "> 0")
     steps = check_count(steps, "steps", least=1)
     washout = check_count(washout, "washout")
-    dt = check_number(dt, "dt", above=0)
+    dt = check_number(dt, "dt", "> 0")
     start = as_array(x0, "x0", "three numbers (x, y, z)")
     check_real(start, "x0")
     check_shape(start, "x0", (3,))

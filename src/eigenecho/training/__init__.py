@@ -36,6 +36,6 @@ from eigenecho.training.problem import (
 )
 from eigenecho.training.recursive import RecursiveLeastSquares, TrainingState, check_rates
 from eigenecho.training.selection import held_out_errors, hold_out, lowest, select_ridge
-from eigenecho.training.settings import SOLVERS, Settings, parameters_of
+from eigenecho.training.settings import SOLVERS, Settings, Solver, parameters_of
 from eigenecho.training.solvers import TrainedReadout, train
 from eigenecho.training.update import update

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from inspect import signature
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from eigenecho.checks import as_array, check_count, check_flag, check_known
+from eigenecho.checks import as_array, convert_fields
 from eigenecho.errors import bad_argument
 from eigenecho.readout import Penalty
 from eigenecho.reservoir import Cache, DrawnReservoir, Recipe, draw
 from eigenecho.transition import DelayLine
-from eigenecho.types import Seed
+from eigenecho.types import Count, Seed
 
 SOLVERS = ("auto", "normal", "qr")
+Solver = Annotated[str, SOLVERS]
 
 
 @dataclass(frozen=True)
@@ -30,23 +31,18 @@ class Settings:
     recipe: Recipe = field(default_factory=Recipe)
     feedback: bool = False
     standardize: bool = False
-    penalty: str = "neuron"
+    penalty: Annotated[str, ("neuron", "identity")] = "neuron"
     ridge: Any = (1e-8,)
-    solver: str = "auto"
-    warmup: int = 0
+    solver: Solver = "auto"
+    warmup: Count = 0
     fit_bias: bool = True
     penalize_bias: bool = True
     output_to_readout: bool = False
-    missing: str = "error"
+    missing: Annotated[str, ("error", "skip")] = "error"
     updates: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("feedback", "standardize", "fit_bias", "penalize_bias", "output_to_readout"):
-            object.__setattr__(self, name, check_flag(getattr(self, name), name))
-        check_known(self.penalty, "penalty", ("neuron", "identity"))
-        check_known(self.solver, "solver", SOLVERS)
-        check_known(self.missing, "missing", ("error", "skip"))
-        object.__setattr__(self, "warmup", check_count(self.warmup, "warmup", "a number of steps"))
+        convert_fields(self)
         if not isinstance(self.ridge, str) or self.ridge not in ("auto", "loop"):
             object.__setattr__(self, "ridge", _numbers(self.ridge))
 
