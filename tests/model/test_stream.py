@@ -398,6 +398,18 @@ def test_model_without_a_drive():
     assert_same(stream.step([]), np.array([1 + 0.25 - 0.25 - 0.25]))
 
 
+def test_states_that_no_readout_sees_may_not_overflow(tmp_path):
+    path = tmp_path / "model"
+    X = np.sin(np.arange(50.0))[:, None]
+    ee.LinearESN(spectrum=ee.delay_line(2, spacing=3), seed=0).fit(X, X).model_.save(path)
+    crafted.change_file(path, lambda _, arrays: arrays["reservoir.transition.data"].fill(1e308))
+    stream = ee.load(path).stream()
+    with pytest.raises(UnstableError):
+        stream.run(X)
+    with pytest.raises(UnstableError):
+        [stream.step(row) for row in X]
+
+
 # Files ----------------------------------------------------------------------------------------
 
 

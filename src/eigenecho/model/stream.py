@@ -62,6 +62,8 @@ class Stream(OnlineRun):
         reservoir = model.reservoir
         self._next = np.empty_like(self._r), np.empty_like(self._y)
         self._weights = reservoir.form, reservoir.B, self._drive, model.readout
+        # The readout of a sparse network may not see states that overflow.
+        self._hides_states = reservoir.transition.leaves_zeros_out
         compiled = kernels.backend(self._r, reservoir.feature_form)
         self._step = on_one_thread(reservoir, compiled.step_readout)
         self._run = on_one_thread(reservoir, compiled.run_readout)
@@ -86,6 +88,8 @@ class Stream(OnlineRun):
         if not self._step(*self._weights, self._before, self._r, r, y):
             self._check_inputs(u, y_previous)
             raise overflowed("output", None)
+        if self._hides_states and not np.all(np.isfinite(r)):
+            raise overflowed("states", None)
         output = self._model.to_user(y)
         if self._model.outputs is not None and not np.all(np.isfinite(output)):
             raise overflowed("output", None)
@@ -122,6 +126,8 @@ class Stream(OnlineRun):
         out, r = self._run(reservoir.form, reservoir.B, drive, model.readout, before, loop, self._r)
         if len(out) < len(u):
             raise overflowed("output", None, len(out))
+        if self._hides_states and not np.all(np.isfinite(r)):
+            raise overflowed("states", None)
         outputs = model.to_user(out)
         check_finite(model, outputs)
         if len(out):
