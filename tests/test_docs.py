@@ -107,8 +107,10 @@ def test_page_of_the_paper_has_every_stored_verdict():
     assert stored["claims"]
     assert not stored["quick"]
     for claim in stored["claims"]:
-        row = f"| {claim['claim']} | {claim['rule']}. | {claim['measured']}. |"
-        assert row.replace("|λ|", "\\|λ\\|") in page
+        row = f"| {claim['claim']} | {claim['experiment']} | ".replace("|λ|", "\\|λ\\|")
+        assert row in page
+        judged = f"*Rule:* {claim['rule']}. *Measured:* {claim['measured']}."
+        assert judged in page
         assert f"{claim['verdict']}:** {claim['claim']}" in page
         assert claim["quote"] in page
         assert claim["note"] in page

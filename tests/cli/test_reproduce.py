@@ -366,7 +366,9 @@ def test_markdown_has_tables_and_figures_that_exist(made):
     assert "| a\\|b | " in text
     assert text.count("| Claim |") == 2
     assert "– here: 0.00 [−1.00, 1.00] ✓" not in text
-    assert "| Draw is at most 1.00. | Here: 0.00 [−1.00, 1.00] ✓; here: 3.00" in text
+    assert (
+        "*Rule:* Draw is at most 1.00. *Measured:* Here: 0.00 [−1.00, 1.00] ✓; here: 3.00" in text
+    )
     tables = re.findall(r"(?:^\|.*\|$\n?)+", text.replace(" \n", "\n"), re.MULTILINE)
     assert len(tables) == 5
     for table in tables:
