@@ -83,14 +83,14 @@ class Problem:
         np.testing.assert_allclose(actual, expected, rtol=0, atol=TOLERANCE[self.dtype] * size)
 
 
-def closed_loop(implementation, form, B, drive, feedback, readout, state, y):
+def closed_loop(implementation, form, B, drive, feedback, readout, state, y, noise=None):
     """Run a closed loop. Compiled kernels for one exist only for modes, and others run by steps."""
     if implementation is reference or isinstance(form, kernels.DiagonalForm):
-        return implementation.run_closed_loop(form, B, drive, feedback, readout, state, y)
+        return implementation.run_closed_loop(form, B, drive, feedback, readout, state, y, noise)
     zero, infinite, before = np.zeros(y.size), np.full(y.size, np.inf), np.tile(y, (len(drive), 1))
     loop = kernels.Feedback(drive.shape[1], zero, zero + 1, -infinite, infinite)
     columns, B = np.concatenate([drive, before], axis=1), np.concatenate([B, feedback])
-    valid, last = implementation.run_readout(form, B, columns, readout, before, loop, state)
+    valid, last = implementation.run_readout(form, B, columns, readout, before, loop, state, noise)
     out = np.full((len(drive), y.size), np.nan, state.dtype)
     out[: len(valid)] = valid
     return out, last
@@ -171,6 +171,23 @@ def test_closed_loop(implementation, form, dtype, D, D_out):
         )
         p.close(outputs, expected)
         p.close(last, r)
+
+
+@each_implementation
+@each_form
+@each_dtype
+@pytest.mark.parametrize("D_out", [1, 3])
+def test_noise_in_a_closed_loop(implementation, form, dtype, D_out):
+    p = Problem(form, dtype, 7, 2, 30, D_out)
+    noise = np.random.default_rng(0).normal(size=(p.T, D_out)).astype(dtype)
+    arguments = p.form, p.B, p.drive, p.feedback, p.readout
+    outputs, _ = closed_loop(implementation, *arguments, p.r0, p.y0, noise)
+    y, r, expected = p.y0.astype(float), p.r0.astype(float), []
+    for a, n in zip(p.drive, noise, strict=True):
+        r = r @ p.W + a @ p.B + y @ p.feedback
+        y = p.readout.offset + y @ p.readout.previous + p.weights @ r + n
+        expected.append(y)
+    p.close(outputs, np.array(expected))
 
 
 # Compiled against the reference

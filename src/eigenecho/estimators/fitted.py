@@ -16,7 +16,7 @@ from eigenecho.estimators.validation import TARGETS, warn_if_single_rows, warn_i
 from eigenecho.files import NOT_STORED
 from eigenecho.model import LinearModel, State
 from eigenecho.model.forecast import closed_loop_radius
-from eigenecho.model.intervals import Posterior, check_noise
+from eigenecho.model.posterior import Posterior, check_noise
 from eigenecho.model.reduce import reduce
 from eigenecho.reservoir import DrawnReservoir
 from eigenecho.rows import chunk_rows

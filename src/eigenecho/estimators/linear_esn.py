@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenecho import files
 from eigenecho.arrays import read_only, resolve_device, takes_tensors, to_host
-from eigenecho.checks import check_count, check_coverage, check_flag, check_known, check_range
+from eigenecho.checks import check_count, check_flag, check_known, check_range
 from eigenecho.errors import UnstableWarning, Words, bad_argument, place, warn
 from eigenecho.estimators import validation
 from eigenecho.estimators.fitted import FittedNetwork, fit_network, largest_targets
@@ -28,12 +28,12 @@ from eigenecho.model.certificate import Reduction
 from eigenecho.model.export import ExportReport, export
 from eigenecho.model.forecast import are_several, forecast
 from eigenecho.model.from_data import learn_spectrum
-from eigenecho.model.intervals import with_interval
+from eigenecho.model.intervals import check_sampling, each_context, sampled
 from eigenecho.model.loop_validation import select_ridge_by_loop
 from eigenecho.model.online import as_state, check_labels, initial_states
 from eigenecho.model.predict import predict_series, states
 from eigenecho.progress import Report
-from eigenecho.series import Container, unpack
+from eigenecho.series import Container
 from eigenecho.spectra import Spectrum
 from eigenecho.tables import column_labels
 from eigenecho.threads import one_blas_thread
@@ -483,6 +483,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         *,
         state: State | None = None,
         interval: float | None = None,
+        paths: int | None = None,
+        seed: Seed = 0,
         clip: bool = False,
     ) -> Any:
         """Forecast the series by using each output as the next input.
@@ -515,10 +517,16 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             ``predict`` with ``return_state``. The first row of the forecast is the step after y,
             and ``inputs`` starts with the row of y.
         interval : float, optional
-            Coverage of prediction intervals in (0, 1), such as 0.9. The training residuals are
-            propagated through the closed loop, which is exact for independent Gaussian errors.
-            The uncertainty of the weights is included to first order, unless the network was
-            loaded from a file without ``statistics``. Networks with features have no intervals.
+            Coverage of prediction intervals in (0, 1), such as 0.9. They contain the central ones
+            of 2000 sample paths.
+        paths : int, optional
+            Number of sample paths: possible futures of the series, in which each output is
+            disturbed by noise with the covariance of the training residuals. The weights of each
+            path are drawn from their posterior distribution, unless the network was loaded from a
+            file without ``statistics``. Paths of networks with features stay within 10 standard
+            deviations of the training targets.
+        seed : int or Generator
+            Seed of the paths.
         clip : bool
             With features, clip each step at 25% beyond the range of the training targets. By
             default, a forecast with features becomes NaN, with a warning, once it is 10 standard
@@ -526,12 +534,12 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
         Returns
         -------
-        array (horizon,) or (horizon, D_out), or Forecast(mean, lower, upper) of such arrays;
-        for several series an array with one more axis, or a list
+        array (horizon,) or (horizon, D_out), or Forecast(mean, lower, upper) of such arrays, or
+        an array (paths, horizon[, D_out]); for several series an array with one more axis, or a
+        list
         """
         check_is_fitted(self)
-        if interval is not None:
-            check_coverage(interval)
+        check_sampling(interval, paths)
         if context is not None:
             context = validation.check_context(self, context, self._fitted.output_names)
         if inputs is not None and self._feature_names is not None:
@@ -539,24 +547,23 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         if context is None and state is None:
             state = self.final_state_
         validation.check_target(self._fitted.target)
-        if interval is None:
+        if interval is None and paths is None:
             rows = self.model_.forecast(horizon, context, inputs, state=state, clip=clip)
             if not self._fitted.flat:
                 return rows
             return [y[..., 0] for y in rows] if isinstance(rows, list) else rows[..., 0]
-        self.model_.need_states("A forecast interval")
+        options: dict[str, Any] = {"interval": interval, "paths": paths, "seed": seed, "clip": clip}
         if are_several(context):
-            items, container = unpack(to_host(context))
-            options = {"state": state, "interval": interval, "clip": clip}
-            forecasts = [self.forecast(horizon, item, inputs, **options) for item in items]
-            return Forecast(*(container.restore(part) for part in zip(*forecasts, strict=True)))
+            return each_context(
+                lambda item: self.forecast(horizon, item, inputs, state=state, **options), context
+            )
         run = forecast(self.model_, horizon, to_host(context), to_host(inputs), state, clip)
         self._fitted.warn_if_overfitted()
         posterior = self._fitted.posterior
-        uncertainty = (posterior, run.rows(self.model_)) if posterior is not None else ()
-        noise = self.noise_covariance_
-        result = with_interval(self.model_, run.outputs, noise, interval, *uncertainty)
-        return Forecast(*(a[:, 0] for a in result)) if self._fitted.flat else result
+        result = sampled(self.model_, run, self._fitted.noise, posterior, **options)
+        if not self._fitted.flat:
+            return result
+        return result[..., 0] if interval is None else Forecast(*(a[..., 0] for a in result))
 
     def to(self, device: Any) -> Self:
         """Set the default torch device of results, for calls such as ``forecast(10)``.

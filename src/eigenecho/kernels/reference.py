@@ -78,17 +78,20 @@ def run_closed_loop(
     readout: Readout,
     state: Array,
     y: Array,
+    noise: Array | None = None,
 ) -> tuple[Array, Array]:
     """Return the outputs (T, D_out) of a run in which they are fed back, and r(T).
 
-        r ← r W + a B + y F,   y ← offset + y previous + r weightsᵀ
+        r ← r W + a B + y F,   y ← offset + y previous + r weightsᵀ + n
 
-    ``feedback`` is F (D_out, N). ``y`` (D_out,) is the output before the first row.
+    ``feedback`` is F (D_out, N). ``y`` (D_out,) is the output before the first row, and ``noise``
+    (T, D_out) contains n(t), by default 0.
     """
     outputs = np.empty((len(drive), y.size), state.dtype)
     for t in range(len(drive)):
         state = advance(form, state) + drive[t] @ B + y @ feedback
-        outputs[t] = y = readout.offset + y @ readout.previous + readout.weights @ state
+        y = readout.offset + y @ readout.previous + readout.weights @ state
+        outputs[t] = y = y if noise is None else y + noise[t]
     return outputs, state
 
 
@@ -139,12 +142,14 @@ def run_readout(
     before: Array,
     loop: Feedback | None,
     state: Array,
+    noise: Array | None = None,
 ) -> tuple[Array, Array]:
     """Return the outputs of ``step_readout`` on the rows of a drive (T, D), and the last state.
 
     ``before`` (T, D_out) contains y(t−1) for each row. With a ``loop``, only its first row is used,
     and then the outputs, which also replace the columns of the drive for y(t−1). The run ends
     before an output that is not finite or, in a loop, out of bounds, so there may be fewer than T.
+    ``noise`` (T, D_out) is added to the outputs.
     """
     outputs = np.empty((len(drive), len(readout.offset)), state.dtype)
     for t in range(len(drive)):
@@ -155,6 +160,8 @@ def run_readout(
             a = np.concatenate([a[: loop.start], b[: len(a) - loop.start]])
         row = np.empty_like(state)
         valid = step_readout(form, B, a, readout, b, state, row, outputs[t])
+        if noise is not None:
+            outputs[t] += noise[t]
         if loop is not None and loop.clip:
             outputs[t] = np.clip(outputs[t], loop.low, loop.high)
         elif loop is not None:

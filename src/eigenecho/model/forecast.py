@@ -10,12 +10,12 @@ import numpy as np
 from eigenecho.arrays import namespace, to_common_device, to_host, to_like
 from eigenecho.checks import check_count, check_flag, check_memory
 from eigenecho.errors import UnstableWarning, Words, bad_argument, counted, warn
-from eigenecho.model.loop import ClosedLoop, readout_rows
+from eigenecho.model.loop import ClosedLoop
 from eigenecho.model.network import Network, State
 from eigenecho.model.online import as_state
 from eigenecho.model.predict import check_finite, warn_if_growing
 from eigenecho.scaling import FAR, Scaling
-from eigenecho.series import as_rows, as_series, as_stack, container_kind, is_stack, shifted
+from eigenecho.series import as_rows, as_series, as_stack, container_kind, is_stack
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 
@@ -33,14 +33,6 @@ class Trajectory(NamedTuple):
     loop: ClosedLoop
     drive: Array
     start: State
-
-    @one_blas_thread()
-    def rows(self, model: Network) -> Array:
-        """Return the rows [1, y(t−1), r(t)] of the readout (horizon, N'), in float64."""
-        outputs = shifted(self.outputs, self.start.y)
-        before = model.from_user(outputs).astype(model.reservoir.dtype)
-        r = np.asarray(self.start.r, model.reservoir.dtype)
-        return readout_rows(model, before, self.loop.states(self.drive, before, r))
 
 
 @one_blas_thread()
@@ -79,6 +71,14 @@ def forecast(
     return Trajectory(_checked_outputs(model, out, [known]), loop, drive, start)
 
 
+def bounds_of(model: Network, clip: bool) -> tuple[Array, Array] | None:
+    """Return the bounds of the outputs of a network with features, in its own units."""
+    if model.output_range is None:
+        return None
+    low, high, clip_low, clip_high = np.asarray(model.output_range, np.float64)
+    return (clip_low, clip_high) if clip else (low, high)
+
+
 def run_forecast(
     model: Network, loop: ClosedLoop, drive: Array, r: Array, y: Array, clip: bool = False
 ) -> Array:
@@ -86,10 +86,7 @@ def run_forecast(
 
     With features, all outputs from the first one that is out of range are NaN.
     """
-    bounds = None
-    if model.output_range is not None:
-        low, high, clip_low, clip_high = np.asarray(model.output_range, np.float64)
-        bounds = (clip_low, clip_high) if clip else (low, high)
+    bounds = bounds_of(model, clip)
     r, y = (np.asarray(part, model.reservoir.dtype) for part in (r, y))
     return loop.run(drive, r, y, bounds=bounds, clip=clip)[0]
 

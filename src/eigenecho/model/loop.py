@@ -9,7 +9,7 @@ also the next input, F = W_in + W_fb.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -90,11 +90,12 @@ class ClosedLoop:
         progress: Progress | None = None,
         bounds: tuple[Array, Array] | None = None,
         clip: bool = False,
+        noise: Array | None = None,
     ) -> tuple[Array, Array]:
         """Return outputs (T, D_out) for a drive (T, D), and the last state.
 
         A readout of features may have ``bounds``. From the first output outside the bounds on,
-        outputs are NaN, unless they are clipped.
+        outputs are NaN, unless they are clipped. ``noise`` (T, D_out) is added to the outputs.
         """
         out = np.empty((len(drive), y.size), r.dtype)
         closed_loop = kernels.backend(drive).run_closed_loop
@@ -102,9 +103,10 @@ class ClosedLoop:
         is_plain = isinstance(form, kernels.DiagonalForm) and readout.features is None
         for rows in (progress or Progress()).pieces(len(drive)):
             if is_plain:
-                out[rows], r = closed_loop(form, self.B, drive[rows], self.F, readout, r, y)
+                arguments = form, self.B, drive[rows], self.F, readout, r, y
+                out[rows], r = closed_loop(*arguments, None if noise is None else noise[rows])
             else:
-                out[rows], r = self._run_steps(drive[rows], r, y, bounds, clip)
+                out[rows], r = self._run_steps(drive[rows], r, y, bounds, clip, noise)
             y = out[rows.stop - 1] if len(out) else y
         return out, r
 
@@ -115,6 +117,7 @@ class ClosedLoop:
         y: Array,
         bounds: tuple[Array, Array] | None,
         clip: bool,
+        noise: Array | None,
     ) -> tuple[Array, Array]:
         """Return outputs, with NaN after the last valid one, and the last state."""
         low, high = bounds or (np.full(y.size, -np.inf), np.full(y.size, np.inf))
@@ -124,7 +127,8 @@ class ClosedLoop:
         B = np.concatenate([self.B, self.F])
         run = kernels.backend(drive, self.readout.features).run_readout
         with np.errstate(over="ignore", invalid="ignore"):  # the run ends there
-            valid, r = run(self.reservoir.form, B, columns, self.readout, before, loop, r)
+            arguments = self.reservoir.form, B, columns, self.readout, before, loop, r
+            valid, r = run(*arguments, noise)
         out = np.full((len(drive), y.size), np.nan, r.dtype)
         out[: len(valid)] = valid
         return out, r
@@ -138,18 +142,6 @@ class ClosedLoop:
         drive = np.concatenate([drive, before], axis=1, dtype=reservoir.dtype)
         r = reservoir.zero_state() if r is None else r
         return kernels.scan(reservoir.form, np.concatenate([self.B, self.F]), drive, r)[0]
-
-    def response(self, horizon: int) -> Array:
-        """Compute Ψ_0 … Ψ_{h−1} (horizon, D_out, D_out), with the response to output i in row i."""
-        readout = self.readout._replace(offset=np.zeros_like(self.readout.offset))
-        loop = replace(self, readout=readout, B=self.B[:0])
-        unit = np.eye(len(self.F), dtype=self.F.dtype)
-        none = np.zeros((horizon - 1, 0), self.F.dtype)
-        response = np.empty((horizon, *unit.shape))
-        response[0] = unit
-        for i, y in enumerate(unit):
-            response[1:, i], _ = loop.run(none, self.reservoir.zero_state(), y)
-        return response
 
     def maps(self, horizon: int) -> Iterator[tuple[Array, Array, Array]]:
         """Yield the maps O_h of y(h+1) = [1, z, r(1)] O_h for h < horizon, several at a time.

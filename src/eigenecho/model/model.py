@@ -14,7 +14,7 @@ from eigenecho.checks import check_known, check_shape
 from eigenecho.errors import Words, bad_argument, counted
 from eigenecho.model.export import ExportReport, export
 from eigenecho.model.forecast import are_several, forecast, forecast_several
-from eigenecho.model.intervals import with_interval
+from eigenecho.model.intervals import check_sampling, each_context, sampled
 from eigenecho.model.learner import Learner
 from eigenecho.model.network import Network, State
 from eigenecho.model.predict import predict_series
@@ -25,7 +25,7 @@ from eigenecho.readout import Penalty
 from eigenecho.series import as_rows, as_series
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import TrainingState, check_rates
-from eigenecho.types import Array, brief_repr
+from eigenecho.types import Array, Seed, brief_repr
 
 
 class Matrices(NamedTuple):
@@ -216,7 +216,9 @@ class LinearModel(Network):
         *,
         state: State | None = None,
         interval: float | None = None,
+        paths: int | None = None,
         noise: Any = None,
+        seed: Seed = 0,
         clip: bool = False,
     ) -> Any:
         """Forecast the series after ``context`` or ``state``; each output is the next input.
@@ -233,18 +235,26 @@ class LinearModel(Network):
             State at the forecast origin, as an alternative to a context.
         interval : float, optional
             Coverage of prediction intervals. If it is given, return (mean, lower, upper).
+        paths : int, optional
+            Number of sample paths. If it is given, return (paths, horizon, D_out).
         noise : array (D_out, D_out), optional
-            Covariance of one-step errors, for intervals.
+            Covariance of one-step errors, for intervals and paths.
+        seed : int or Generator
+            Seed of the paths.
         clip : bool
             If True, limit the forecasts of networks with features, as in ``LinearESN.forecast``.
         """
-        if interval is not None:
-            self.need_states("A prediction interval of a forecast")
+        check_sampling(interval, paths)
+        if are_several(context) and (interval is not None or paths is not None):
+            options = {"state": state, "interval": interval, "paths": paths, "noise": noise}
+            return each_context(
+                lambda item: self.forecast(horizon, item, inputs, seed=seed, clip=clip, **options),
+                context,
+            )
         if are_several(context):
-            mean = forecast_several(self, horizon, context, inputs, state, clip)
-        else:
-            mean = forecast(self, horizon, to_host(context), to_host(inputs), state, clip).outputs
-        return mean if interval is None else with_interval(self, mean, noise, interval)
+            return forecast_several(self, horizon, context, inputs, state, clip)
+        run = forecast(self, horizon, to_host(context), to_host(inputs), state, clip)
+        return sampled(self, run, noise, None, interval, paths, seed, clip)
 
     def stream(self, state: State | None = None) -> Stream:
         """Return a stream, which computes one output at a time with ``stream.step(u)``."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,18 +11,15 @@ from eigenecho.arrays import namespace, to_host, to_like
 from eigenecho.checks import check_flag
 from eigenecho.errors import UnstableWarning, Words, bad_argument, warn
 from eigenecho.model.loop import ClosedLoop
-from eigenecho.model.network import State
+from eigenecho.model.network import Network, State
 from eigenecho.model.online import initial_states, unused_outputs
+from eigenecho.model.posterior import Posterior
 from eigenecho.progress import UNIT, Progress, Report
 from eigenecho.rows import SeriesRows, chunk_rows
 from eigenecho.series import Container, as_rows, shifted, unpack_outputs
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.training_series import readout_head
 from eigenecho.types import Array
-
-if TYPE_CHECKING:
-    from eigenecho.model.intervals import Posterior
-    from eigenecho.model.network import Network
 
 
 def predict_series(

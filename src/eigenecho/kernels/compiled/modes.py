@@ -215,9 +215,9 @@ def scan_projected(form, state, out):
 
 @summing
 def run_outputs(  # noqa: C901 (numba removes branches on None)
-    paired, form, b, w, state, W, B, f, parts, several, drive, offset, previous, y, out
+    paired, form, b, w, state, W, B, f, parts, several, drive, offset, previous, y, noise, out
 ):
-    """Write outputs r(t) Wᵀ, which are fed back unless ``y`` is None.
+    """Write outputs r(t) Wᵀ, which are fed back unless ``y`` is None, with ``noise`` added.
 
     ``b`` contains the weights of the last drive column, or of the first output that is fed back,
     and ``w`` those of the first output. With ``several``, the sum of the other columns, with
@@ -241,6 +241,8 @@ def run_outputs(  # noqa: C901 (numba removes branches on None)
                 total = offset[e] + x * previous[0, e]
                 for k in range(1, y.size):
                     total += y[k] * previous[k, e]
+                if noise is not None:
+                    total += noise[t, e]
             if e:
                 for i in range(p.size):
                     total += V[e, i] * p[i]
@@ -273,7 +275,7 @@ def run_outputs(  # noqa: C901 (numba removes branches on None)
 
 
 @compiled
-def write_outputs(modes, n, paired, B, W, several, drive, offset, previous, y, state, out):
+def write_outputs(modes, n, paired, B, W, several, drive, offset, previous, y, noise, state, out):
     """Write the outputs of several series, from drives (S, T, D) and first states (S, N)."""
     form, states = to_planar(modes, n)[0], to_planar(state, n)
     B, W, f = to_planar(B, n), to_planar(W, n), np.empty_like(form)
@@ -284,19 +286,19 @@ def write_outputs(modes, n, paired, B, W, several, drive, offset, previous, y, s
         state_parts = states[k, 0], states[k, -1]
         run_outputs(
             paired, form, b, w, state_parts, weights, flat, sums, f, several,
-            drive[k], offset, previous, y, out[k],
+            drive[k], offset, previous, y, noise, out[k],
         )  # fmt: skip
     write_back(states, n, state)
 
 
-def scan_readout(form, B, drive, weights, state, out, loop=(None, None, None)):
+def scan_readout(form, B, drive, weights, state, out, loop=(None,) * 4):
     """Write r(t) weightsᵀ into ``out`` (S, T, D_out), without storing states."""
     options = len(form.re) > 0 or None, B, weights, len(B) > 1 or None
     write_outputs(*eigenvalues(form), *options, drive, *loop, state, out)
 
 
-def run_closed_loop(form, B, drive, feedback, readout, state, y, out):
+def run_closed_loop(form, B, drive, feedback, readout, state, y, noise, out):
     """Run one series with outputs fed back, and write them into ``out`` (T, D_out)."""
-    loop = readout.offset, readout.previous, y
+    loop = readout.offset, readout.previous, y, noise
     inputs = np.concatenate((B, feedback[1:], feedback[:1]))
     scan_readout(form, inputs, drive[None], readout.weights, state[None], out[None], loop)

@@ -91,10 +91,11 @@ def run_closed_loop(
     readout: Readout,
     state: Array,
     y: Array,
+    noise: Array | None = None,
 ) -> tuple[Array, Array]:
     """Return the outputs (T, D_out) of a run in which they are fed back, and r(T)."""
     last, outputs = state.copy(), np.empty((len(drive), y.size), state.dtype)
-    modes.run_closed_loop(form, B, drive, feedback, readout, last, y.copy(), outputs)
+    modes.run_closed_loop(form, B, drive, feedback, readout, last, y.copy(), noise, outputs)
     return outputs, last
 
 
@@ -114,6 +115,7 @@ def run_readout(
     before: Array,
     loop: Feedback | None,
     state: Array,
+    noise: Array | None = None,
 ) -> tuple[Array, Array]:
     """Return the outputs of ``step_readout``, up to the first invalid one, and the last state."""
     none = np.empty(0)
@@ -124,7 +126,7 @@ def run_readout(
         drive, before = drive.copy(), before.copy()
     last, outputs = state.copy(), np.empty((len(drive), before.shape[1]), state.dtype)
     arguments = form, B, drive, tuple(readout), before, loop is not None, bounds
-    return outputs[: steps.run_readout(*arguments, last, outputs)], last
+    return outputs[: steps.run_readout(*arguments, noise, last, outputs)], last
 
 
 def observe(features: FeatureForm, states: Array) -> Array:

@@ -272,7 +272,7 @@ def stay_within(y, low, high, clip):
 
 
 @compiled
-def run_readout(form, B, drive, readout, before, closed, loop, state, out):
+def run_readout(form, B, drive, readout, before, closed, loop, noise, state, out):
     """Run steps with a readout until an output is invalid; return the number of valid outputs."""
     start, mean, scale, low, high, clip = loop
     prev, row = state.copy(), np.empty_like(state)
@@ -286,6 +286,8 @@ def run_readout(form, B, drive, readout, before, closed, loop, state, out):
                 drive[t, start + e] = before[t, e]
         if not step_readout(form, B, drive[t], readout, before[t], prev, row, out[t]):
             break
+        if noise is not None:
+            add_scaled(1, noise[t], out[t])
         if closed and not stay_within(out[t], low, high, clip):
             break
         prev, row = row, prev
