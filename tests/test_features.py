@@ -622,7 +622,6 @@ def test_what_is_not_available_with_features():
     calls = {
         "Reduction": [lambda: esn.reduce(units=2), lambda: esn.model_.reduce(tol=0.1)],
         "A learner": [lambda: esn.learner(), lambda: esn.model_.learner(1e-3)],
-        "A forecast interval": [lambda: esn.forecast(5, interval=0.9)],
         "W_out in the neuron basis": [esn.matrices],
         "weights=True": [lambda: ee.plots.spectrum(esn, weights=True)],
     }
