@@ -58,9 +58,9 @@ def candidate_key(candidate):
 def fitted(y, **options):
     judged, best = [], selection.keep_best
 
-    def recorded(judge, result, rows):
+    def recorded(judge, result, *rest):
         judged.extend(result)
-        return best(judge, result, rows)
+        return best(judge, result, *rest)
 
     with mock.patch.object(selection, "keep_best", recorded), warnings.catch_warnings():
         warnings.simplefilter("ignore", ee.errors.FewRowsWarning)

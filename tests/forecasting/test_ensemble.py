@@ -119,7 +119,6 @@ def test_training_merges_all_series_in_their_own_units():
         each.append(rows.sums([LEVEL], H, 0, stop, rows.unit(stop)))
     assert_allclose(found.members[0].weights, direct(each[0] + each[1], (1.0,))[0, 0])
     assert found.members[0].own == ()
-    assert found.horizon == H
 
 
 def test_members_of_a_view_share_its_sums():
@@ -134,8 +133,10 @@ def test_members_of_a_view_share_its_sums():
     sums = rows.sums([LEVEL, season], H, 0, 50, rows.unit(50))
     assert_allclose(found.members[0].weights, direct(sums, (1.0,))[0, 0, :, :H])
     assert_allclose(found.members[2].weights, direct(sums, (3.0,))[0, 0, :, H:])
-    made = found.forecast(signal, np.array([30]), [0])
-    each = [Ensemble((member,)).forecast(signal, np.array([30]), [0]) for member in found.members]
+    made = found.forecast(signal, np.array([30]), H, [0])
+    each = [
+        Ensemble((member,)).forecast(signal, np.array([30]), H, [0]) for member in found.members
+    ]
     assert_allclose(made, trimmed_mean(each))
 
 
@@ -143,7 +144,7 @@ def test_series_use_their_own_weights():
     two = signals(2)
     found = train([DIRECT], two, [50, 50], H, pull=Pull(30.0))
     origins = np.array([20, 49])
-    made = [found.forecast(two[0], origins, [series]) for series in (0, 1, None)]
+    made = [found.forecast(two[0], origins, H, [series]) for series in (0, 1, None)]
     assert not np.allclose(made[0], made[1])
     assert not np.allclose(made[0], made[2])
     own = found.members[0].own[1]
@@ -162,6 +163,5 @@ def test_longer_horizon_continues_the_loop():
     one = found.members[0].weights[:, 0]
     wanted = VIEW.filter.closed_loop(one, 9)
     assert_allclose(found.members[0].weights, wanted)
-    assert found.horizon == 9
     short = Ensemble((replace(DIRECT, weights=wanted),)).with_horizon(2)
     assert np.array_equal(short.members[0].weights, wanted[:, :2])

@@ -28,6 +28,7 @@ from eigenecho.estimators.parameters import Parameters
 from eigenecho.forecasting.backtest import Backtest, run_backtest
 from eigenecho.forecasting.candidates import runner
 from eigenecho.forecasting.fit import FittedForecaster, fit, warn_zero_width
+from eigenecho.forecasting.models import check_models
 from eigenecho.forecasting.prior import NO_PRIOR, Prior, default_prior
 from eigenecho.forecasting.report import constructor_call, contents, outlook_of, write
 from eigenecho.forecasting.seasons import IN_ROWS
@@ -88,6 +89,10 @@ class Forecaster(BaseEstimator):
         and adapted to the rows of each series. "auto" uses readouts trained on synthetic series, a
         fitted forecaster provides readouts trained on its series, and None uses simple methods
         only. The prior has no effect on series of more than 500 rows.
+    models : list of objects, optional
+        Additional models with the methods ``fit(batches, stops)`` and ``forecast(batch, origins,
+        horizon)`` of :class:`eigenecho.forecasting.models.Model`. They are compared with the other
+        candidates on the validation split, and averaged with them if their error is small.
     id, time, target : str
         Names of the columns of a long frame. ``time`` is also the time column of a wide polars or
         PyArrow frame, where it may be omitted if there is only one column of dates.
@@ -135,6 +140,7 @@ class Forecaster(BaseEstimator):
         refit: bool = True,
         spectrum: Spectrum | None = None,
         prior: Any = "auto",
+        models: Any = None,
         id: str = "unique_id",
         time: str = "ds",
         target: str = "y",
@@ -154,6 +160,7 @@ class Forecaster(BaseEstimator):
         self.refit = refit
         self.spectrum = spectrum
         self.prior = prior
+        self.models = models
         self.id = id
         self.time = time
         self.target = target
@@ -451,7 +458,9 @@ class Forecaster(BaseEstimator):
         The file contains the rows of the fit, since forecasts and updates continue from them.
         """
         check_is_fitted(self, "fitted_")
-        self._config()
+        if self._config().models:
+            remedy = "Fit a forecaster without models, or save the rows and fit again."
+            raise bad_argument("models", self.models, "None in a forecaster to save", remedy)
         files.save(path, self)
 
     def _parts(self) -> dict[str, Any]:
@@ -494,7 +503,7 @@ class Forecaster(BaseEstimator):
     @property
     def members_(self) -> list[dict[str, Any]]:
         """Members of the ensemble, best first."""
-        return [member.describe() for member in self._fitted.ensemble.members]
+        return self._fitted.ensemble.describe()
 
     @property
     def _fitted(self) -> FittedForecaster:
@@ -515,6 +524,7 @@ class Forecaster(BaseEstimator):
             multivariate=self.multivariate,
             refit=self.refit,
             prior=self._prior(),
+            models=check_models(self.models),
         )
 
     def _prior(self) -> Prior:

@@ -20,6 +20,7 @@
   its own forecasts. This is also linear in x(t), so forecasts from many origins are a single matrix
   product. The weights of one series may be shrunk towards the weights of all series. An ensemble is
   a trimmed mean of candidates.
+- ``models``: the protocol of models that a user adds.
 - ``validation``, ``selection``: candidates are scored on rows on which they were not trained.
   Candidates whose errors are close to the smallest error form the ensemble.
 - ``prior``: forecasts of short series by simple methods and by readouts that were trained on other

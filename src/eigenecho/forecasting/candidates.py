@@ -13,6 +13,7 @@ import numpy as np
 from eigenecho.clients import Mapped
 from eigenecho.errors import UnstableWarning, bad_argument, warn
 from eigenecho.forecasting.baselines import Baseline
+from eigenecho.forecasting.models import Model, forecast_by
 from eigenecho.forecasting.rows import Sums, ViewRows
 from eigenecho.forecasting.signals import Batch, reach
 from eigenecho.forecasting.views import Filter, View
@@ -187,41 +188,50 @@ def by_view(candidates: Sequence[Candidate]) -> dict[View, list[int]]:
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """Trained candidates, whose forecasts are averaged by a trimmed mean at each step."""
+    """Trained candidates and models of the user, whose forecasts are averaged by a trimmed mean."""
 
     members: tuple[Candidate, ...]
+    models: tuple[Model, ...] = field(default=(), metadata={"stored": False})
 
-    @property
-    def horizon(self) -> int:
-        """Number of steps ahead H."""
-        return self.members[0].weights.shape[1]
+    def describe(self) -> list[dict[str, Any]]:
+        """Return the properties of all members by name."""
+        described = [member.describe() for member in self.members]
+        nothing = dict.fromkeys(described[0] if described else ("strategy",))
+        given = [nothing | {"strategy": type(model).__name__} for model in self.models]
+        return described + given
 
     @property
     def size(self) -> int:
         """Number of weights per step ahead, over all members and series."""
         return sum(len(member.weights) * (1 + len(member.own)) for member in self.members)
 
-    def forecast(self, batch: Batch, origins: Array, series: Sequence[int | None]) -> Array:
+    def forecast(
+        self, batch: Batch, origins: Array, horizon: int, series: Sequence[int | None]
+    ) -> Array:
         """Return forecasts (S, O, H), each computed from the rows up to its origin.
 
         ``series`` contains the indices of the series in the fit, or None for other series. Members
         that use logarithms are excluded at origins after a value without a logarithm.
         """
         forecasts: list[Array] = [np.zeros(0)] * len(self.members)
-        bounds = reach(batch.values, origins, self.horizon)
+        bounds = low, high = reach(batch.values, origins, horizon)
         for view, numbers in by_view(self.members).items():
             rows = ViewRows.of(view, batch)
             for number in numbers:
                 member = self.members[number]
                 forecasts[number] = member.forecast_within(bounds, rows, origins, series)
+        for model in self.models:
+            made = forecast_by(model, batch, origins, horizon)
+            forecasts.append(np.where((made >= low) & (made <= high), made, np.nan))
         mean, values = trimmed_mean(forecasts), batch.values
         last = values[:, origins, None]
         positive = values + np.nan_to_num(batch.offset)[:, None] > 0
         after = ~np.logical_and.accumulate(positive, axis=1)[:, origins]
         after &= batch.has_logarithms[:, None]
         if after.any() and any(member.view.logarithm for member in self.members):
-            pairs = zip(forecasts, self.members, strict=True)
+            pairs = zip(forecasts, self.members, strict=False)
             others = [f for f, member in pairs if not member.view.logarithm]
+            others += forecasts[len(self.members) :]
             mean = np.where(after[:, :, None], trimmed_mean(others) if others else last, mean)
         lost = np.isnan(mean)
         flat = np.logical_and.accumulate(values == values[:, :1], axis=1)[:, origins]
@@ -235,7 +245,8 @@ class Ensemble:
 
     def with_horizon(self, horizon: int) -> Ensemble:
         """Return the ensemble with another horizon; a longer one requires recursive members."""
-        return Ensemble(tuple(member.with_horizon(horizon) for member in self.members))
+        members = tuple(member.with_horizon(horizon) for member in self.members)
+        return replace(self, members=members)
 
 
 def trimmed_mean(forecasts: Sequence[Array]) -> Array:

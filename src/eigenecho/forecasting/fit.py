@@ -19,6 +19,7 @@ from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import THREADS, Candidate, Ensemble, Pull, Run, train
 from eigenecho.forecasting.effects import Effects, learn_effects
 from eigenecho.forecasting.intervals import UNKNOWN, Bands
+from eigenecho.forecasting.models import Model
 from eigenecho.forecasting.prior import Mixture, Prior, fit_prior
 from eigenecho.forecasting.seasons import find_periods
 from eigenecho.forecasting.selection import ForecastConfig, select_candidates
@@ -70,9 +71,9 @@ def fit(panel: Panel, config: ForecastConfig, run: Run = THREADS) -> FittedForec
     measures = Measures.of(panel, config.season, config.multivariate)
     config = replace(config, multivariate=measures.multivariate)
     batches = measures.batches(panel, measures.filled)
-    candidates, pull, bands, tried, share = select_candidates(batches, config, run)
-    candidates = candidates or [_last_value()]
-    learned, ensemble = _train(candidates, batches, config, pull, run)
+    selected = select_candidates(batches, config, run)
+    candidates, pull, bands, tried, share, models = selected
+    learned, ensemble = _train(candidates, models, batches, config, pull, run)
     bands = bands or Bands.unknown(len(panel), config.horizon)
     fitted = FittedForecaster(panel, config, learned, ensemble, pull, bands, tried, share)
     return replace(fitted, bands=fitted.completed_bands())
@@ -80,6 +81,7 @@ def fit(panel: Panel, config: ForecastConfig, run: Run = THREADS) -> FittedForec
 
 def _train(
     candidates: Sequence[Candidate],
+    models: Sequence[Model],
     batches: Sequence[Batch],
     config: ForecastConfig,
     pull: Pull | None,
@@ -91,13 +93,14 @@ def _train(
         plans = [plan(rows, config.horizon, config.validation) for rows in stops]
         stops = [rows if p is None else p.kept for rows, p in zip(stops, plans, strict=True)]
     # The candidates determine whether logarithms are used, even if some series have none.
-    logarithms = sorted({candidate.view.logarithm for candidate in candidates})
+    logarithms = sorted({candidate.view.logarithm for candidate in candidates} or {False})
     learned = learn_effects(batches, stops, config.periods, logarithms)
     shifted = [learned.apply(b, stop, 0) for b, stop in zip(batches, stops, strict=True)]
     ensemble = train(candidates, shifted, stops, config.horizon, pull, run)
-    if not ensemble.members:
+    if not ensemble.members and not models:
         ensemble = train([_last_value()], shifted, stops, config.horizon, pull)
-    return learned, ensemble
+    given = tuple(model.fit(shifted, stops) for model in models)
+    return learned, replace(ensemble, models=given)
 
 
 def _last_value() -> Candidate:
@@ -208,7 +211,8 @@ class FittedForecaster:
     @property
     def is_untrained(self) -> bool:
         """True if no candidate was trained, because all series are too short or constant."""
-        return self.ensemble.members[0].view.name == LAST_VALUE
+        members = self.ensemble.members
+        return bool(members) and members[0].view.name == LAST_VALUE
 
     @property
     def expected_errors(self) -> Array:
@@ -258,7 +262,9 @@ class FittedForecaster:
         if not all(self._is_short(histories[i]) for i in missing):
             origins = [_last_origins(history, horizon) for history in histories]
             # The best few members are enough to compare series.
-            few = replace(self, ensemble=Ensemble(self.ensemble.members[:MEMBERS]))
+            few = replace(
+                self, ensemble=replace(self.ensemble, members=self.ensemble.members[:MEMBERS])
+            )
             found = few.forecasts(self.panel, origins, horizon)
         steps = np.arange(1, horizon + 1)
         rows = zip(histories, origins, strict=True)
@@ -315,7 +321,7 @@ class FittedForecaster:
                 here, fitted = used == checkpoint, [numbers[j] for j in series]
                 batch = self.measures.batch(panel, filled, series, checkpoint, ahead)
                 values[:, here] = self._forecast_batch(
-                    batch, starts[i][here], checkpoint, fitted, ensemble
+                    batch, starts[i][here], checkpoint, fitted, ensemble, horizon
                 )
             return list(values)
 
@@ -335,17 +341,18 @@ class FittedForecaster:
         checkpoint: int,
         numbers: Sequence[int | None],
         ensemble: Ensemble,
+        horizon: int,
     ) -> Array:
         """Return forecasts (S, O, H) of series whose units are computed up to a checkpoint.
 
         ``numbers`` contains the indices of the series in the fit, or None for other series.
         """
-        config, horizon = self.config, ensemble.horizon
+        config = self.config
         # Later rows are removed, so that they cannot even affect the order of a summation.
         batch = self.effects.apply(batch.cut(stop=int(origins.max()) + 1), checkpoint, horizon)
         values = np.zeros((len(batch), len(origins), horizon))
         if self.prior_share < 1:
-            values += (1 - self.prior_share) * ensemble.forecast(batch, origins, numbers)
+            values += (1 - self.prior_share) * ensemble.forecast(batch, origins, horizon, numbers)
         if self.prior_share > 0:
             settings = checkpoint, horizon, config.season, config.horizon
             mixture = Mixture.of(config.prior, batch, *settings)
@@ -391,7 +398,9 @@ class FittedForecaster:
         """Return a forecaster with the same candidates, trained on another panel."""
         updated = replace(self, panel=panel)
         batches = updated.measures.batches(panel, updated.measures.filled)
-        learned, ensemble = _train(self.ensemble.members, batches, self.config, self.pull, run)
+        learned, ensemble = _train(
+            self.ensemble.members, self.ensemble.models, batches, self.config, self.pull, run
+        )
         return replace(updated, effects=learned, ensemble=ensemble)
 
     def warn_if_untrained(self, which: str = "") -> None:

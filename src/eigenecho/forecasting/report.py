@@ -146,7 +146,7 @@ def _backtest(tested: Backtest) -> dict[str, Any]:
 
 def _members(fitted: FittedForecaster) -> dict[str, Any]:
     """Return a table of the members of the ensemble."""
-    members = [member.describe() for member in fitted.ensemble.members]
+    members = fitted.ensemble.describe()
     rows = [
         ["–" if x is None else f"{x:g}" if type(x) is float else str(x) for x in member.values()]
         for member in members

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from typing import Annotated, NamedTuple
@@ -24,6 +24,7 @@ from eigenecho.forecasting.candidates import (
 )
 from eigenecho.forecasting.effects import learn_effects
 from eigenecho.forecasting.intervals import Bands
+from eigenecho.forecasting.models import Model
 from eigenecho.forecasting.prior import FIRST, NO_PRIOR, ROUNDING, Prior
 from eigenecho.forecasting.rows import Sums, ViewRows
 from eigenecho.forecasting.seasons import whole_periods
@@ -89,6 +90,8 @@ class ForecastConfig:
         True if the final training includes the validation rows.
     prior : Prior
         Readouts that were trained on other series, for forecasts of short series.
+    models : tuple of Model
+        Models of the user, which are not stored in files.
     """
 
     horizon: PositiveInt
@@ -100,6 +103,7 @@ class ForecastConfig:
     multivariate: bool = False
     refit: bool = True
     prior: Prior = NO_PRIOR
+    models: tuple[Model, ...] = field(default=(), metadata={"stored": False})
 
     def __post_init__(self) -> None:
         convert_fields(self)
@@ -138,6 +142,8 @@ class Selection(NamedTuple):
         Number of candidates that were scored.
     prior_share : float
         Weight of the prior in the average with the candidates, between 0 and 1.
+    models : tuple of Model
+        Selected models of the user.
     """
 
     candidates: Sequence[Candidate]
@@ -145,6 +151,7 @@ class Selection(NamedTuple):
     bands: Bands | None = None
     tried: int = 0
     prior_share: float = 1.0
+    models: tuple[Model, ...] = ()
 
 
 @one_blas_thread()
@@ -162,16 +169,20 @@ def select_candidates(batches: Sequence[Batch], config: ForecastConfig, run: Run
     score = partial(data.score, baselines=baselines, strategy=config.strategy)
     # Ties between candidates are broken by the order of the views, not of their completion.
     scored = list(chain.from_iterable(run("choosing", score, views)))
-    best = keep_best(data, scored, sum(batch.values.size for batch in moving(batches)))
-    if not best:
+    given = [data.score_model(model) for model in config.models]
+    lowest = min((error for _, error in given), default=np.inf)
+    best = keep_best(data, scored, sum(b.values.size for b in moving(batches)), lowest)
+    lowest = min([lowest, *(s.error for s in best)])
+    kept = [i for i, (_, error) in enumerate(given) if error <= lowest * (1 + data.doubt) < np.inf]
+    if not best and not kept:
         return Selection([], bands=_bands_of_prior(batches, config))
-    candidates = [s.candidate for s in best]
-    shared = _combine([s.forecasts for s in best])
+    candidates, models = [s.candidate for s in best], tuple(config.models[i] for i in kept)
+    shared = _combine([*(s.forecasts for s in best), *(given[i][0] for i in kept)])
     pull, forecasts = _select_pull(data, candidates, shared, config.sharing)
     share, forecasts = _select_share(data, forecasts, rows, config)
     logarithms = sum(candidate.view.logarithm for candidate in candidates)
     bands = data.bands(forecasts, 2 * logarithms > len(candidates), series)
-    return Selection(candidates, pull, bands, len(scored), share)
+    return Selection(candidates, pull, bands, len(scored) + len(given), share, models)
 
 
 def _validation_data(batches: Sequence[Batch], config: ForecastConfig) -> ValidationData | None:
@@ -245,16 +256,17 @@ def baselines_for(rows: int, seasons: Sequence[int]) -> list[Baseline]:
 
 
 def keep_best(
-    data: ValidationData, scored: Sequence[ScoredCandidate], rows: int
+    data: ValidationData, scored: Sequence[ScoredCandidate], rows: int, lowest: float = np.inf
 ) -> list[ScoredCandidate]:
     """Return the candidates whose validation errors are close to the smallest, best first.
 
-    ``rows`` is the number of training rows of all series, which limits the number of views.
+    ``rows`` is the number of training rows of all series, which limits the number of views, and
+    ``lowest`` is the smallest error of other models.
     """
     ranked = sorted((s for s in scored if np.isfinite(s.error)), key=lambda s: s.error)
     if not ranked:
         return []
-    limit = ranked[0].error * (1 + data.doubt)
+    limit = min(ranked[0].error, lowest) * (1 + data.doubt)
     close = [s for s in ranked if s.error <= limit]
     size = max(s.candidate.view.filter.size for s in ranked)
     affordable = max(FEWEST, int(WORK / (rows * float(size))))
@@ -293,7 +305,7 @@ def _select_pull(
 
     Only the forecasts of the few best candidates are used to compare pulls.
     """
-    if data.series == 1 or sharing == "shared":
+    if data.series == 1 or sharing == "shared" or not candidates:
         return None, shared
     by_candidate = [_forecasts_by_pull(data, candidate) for candidate in candidates[:FEWEST]]
     combined = [_combine(forecasts) for forecasts in zip(*by_candidate, strict=True)]

@@ -14,6 +14,7 @@ import numpy as np
 from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import RIDGES, Candidate, direct
 from eigenecho.forecasting.intervals import Bands
+from eigenecho.forecasting.models import Model, forecast_by
 from eigenecho.forecasting.prior import FIRST, Mixture, Prior
 from eigenecho.forecasting.rows import Sums, ViewRows
 from eigenecho.forecasting.signals import Batch
@@ -243,6 +244,17 @@ class ValidationData:
             forecasts = [f[best].copy() for f in by_ridge]
             scored.append(ScoredCandidate(candidate, forecasts, float(errors[best])))
         return scored
+
+    def score_model(self, model: Model) -> tuple[list[Array], float]:
+        """Return the forecasts (S, O, H) of each batch by a model of the user, and their error."""
+        parts: list[list[Array]] = [[] for _ in self.batches]
+        for fold in range(len(self.plans[0].stops)):
+            trained = model.fit(self.batches, [plan.stops[fold] for plan in self.plans])
+            for part, batch, plan in zip(parts, self.batches, self.plans, strict=True):
+                origins = plan.origins_by_fold[fold]
+                part.append(forecast_by(trained, batch, origins, self.horizon))
+        forecasts = [np.concatenate(part, axis=1) for part in parts]
+        return forecasts, self.error(forecasts)
 
     def sums(self, rows: Sequence[ViewRows], baselines: Sequence[Baseline]) -> list[list[Sums]]:
         """Return the sums over the training rows of each fold, for each batch."""
