@@ -294,6 +294,8 @@ class StepTimes(Experiment):
                 line: dict[str, Any] = dict(zip(("color", "marker", "ls"), LINES[i], strict=True))
                 ax.plot(sizes, np.nanmedian(times, axis=0), label=method + exponent, ms=4.5, **line)
             ax.set(xscale="log", yscale="log", xlabel="reservoir size N", ylabel="seconds")
+            ax.set_xticks(sizes[::2], map(str, sizes[::2]))
+            ax.xaxis.set_minor_formatter("")
             ax.set_title(panel, fontsize=11)
             low, high = ax.get_ylim()
             ax.set_ylim(low, high * (high / low) ** 0.45)
