@@ -351,7 +351,7 @@ def test_optional_packages_are_imported_only_in_high_layers():
         here, tree = area(path), parsed(path)
         level = LEVEL.get(here, 0)
         used = {name.split(".")[0] for name in imports(tree)}
-        if here not in ("plots", "pages", "paper", "cli", "__main__"):
+        if here not in ("plots", "pages", "paper", "cli", "progress", "__main__"):
             assert not used & DRAWING, path
         if level < LEVEL["interop"] and path.parent != ROOT / "kernels" / "tensors":
             at_module_level = {name.split(".")[0] for name in imports(tree, everywhere=False)}

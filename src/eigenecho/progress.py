@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from time import perf_counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
+from time import monotonic, perf_counter
 from typing import Any
 
 from eigenecho.checks import check_flag
-from eigenecho.errors import bad_argument
+from eigenecho.errors import bad_argument, counted
 
 Report = Callable[[int, int], object]
 """A callable (done, total), where both are numbers of steps."""
@@ -69,30 +69,80 @@ class Progress:
             yield some, some
 
 
-WIDTH = 30
-"""Number of characters of a progress bar."""
+LINE_SECONDS = 10.0
+"""Time between two progress lines of a stage, for output that is not a terminal."""
 
 
 @contextmanager
-def bar(visible: bool) -> Iterator[StageReport | None]:
-    """Yield a callable that draws a progress bar, or None if ``visible`` is False."""
-    if not visible:
-        yield None
+def display(
+    totals: Mapping[str, int] | None = None, unit: str = "step", console: Any = None
+) -> Iterator[Callable[[str, int, int], None]]:
+    """Yield a callable (stage, done, total) that displays the progress and the time left.
+
+    With rich, a terminal shows a bar for each stage. Otherwise, lines are printed.
+
+    Parameters
+    ----------
+    totals : dict, optional
+        Numbers of units of stages that are shown before they begin.
+    unit : str
+        Name of a unit.
+    console : rich.console.Console, optional
+        Output, by default stderr.
+    """
+    with suppress(ImportError):
+        from rich import progress as rich
+        from rich.console import Console
+
+        console = console or Console(stderr=True)
+    if console is None or not console.is_terminal:
+        yield _lines(console, unit)
         return
-    length = 0
+    columns = (
+        rich.TextColumn("{task.description}"), rich.BarColumn(), rich.MofNCompleteColumn(),
+        rich.TimeRemainingColumn(), rich.TextColumn("left"),
+    )  # fmt: skip
+    # Units differ in cost, so the estimated speed is an average over the whole run.
+    with rich.Progress(*columns, console=console, speed_estimate_period=3600) as bars:
+        tasks = {name: bars.add_task(name, total=total) for name, total in (totals or {}).items()}
+        started: set[str] = set()
 
-    def draw(stage: str, done: int, total: int) -> None:
-        nonlocal length
-        full = WIDTH * done // max(total, 1)
-        text = f"{stage} {'█' * full}{'░' * (WIDTH - full)} {done}/{total}"
-        print(f"\r{text.ljust(length)}", end="", file=sys.stderr, flush=True)
-        length = len(text)
+        def update(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(stage, total=total)
+            if stage in started:
+                bars.update(tasks[stage], completed=done)
+            else:  # Units of earlier runs do not count in the estimated speed.
+                started.add(stage)
+                bars.reset(tasks[stage], completed=done, total=total)
 
-    try:
-        yield draw
-    finally:
-        if length:
-            print(file=sys.stderr)
+        yield update
+
+
+def _lines(console: Any, unit: str) -> Callable[[str, int, int], None]:
+    """Return a function that prints a line when a stage starts or ends, and now and then."""
+    began: dict[str, tuple[float, int]] = {}
+    printed: dict[str, float] = {}
+
+    def update(stage: str, done: int, total: int) -> None:
+        now = monotonic()
+        start, stored = began.setdefault(stage, (now, done))
+        if stage not in printed:
+            text = counted(total, unit) + (f", {done} already stored" if done else "")
+        elif done == total:
+            text = "done"
+        elif now - printed[stage] >= LINE_SECONDS and done > stored:
+            left = (now - start) * (total - done) / (done - stored)
+            text = f"{done} of {total}, about {left:.0f} s left"
+        else:
+            return
+        printed[stage] = now
+        if console is None:
+            print(f"{stage}: {text}", file=sys.stderr)
+        else:
+            console.print(f"{stage}: {text}", soft_wrap=True, highlight=False, markup=False)
+
+    return update
 
 
 @contextmanager
@@ -100,5 +150,5 @@ def stage_report(progress: Any) -> Iterator[StageReport | None]:
     """Yield a callable for the parameter ``progress``, which is a bool or a callable."""
     if not callable(progress):
         check_flag(progress, "progress")
-    with bar(progress is True) as draw:
-        yield progress if callable(progress) else draw
+    with display() if progress is True else nullcontext() as shown:
+        yield progress if callable(progress) else shown

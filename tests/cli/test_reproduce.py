@@ -24,8 +24,7 @@ pytest.importorskip("matplotlib")
 from rich.console import Console
 from typer.testing import CliRunner
 
-from eigenecho import pages
-from eigenecho.cli import terminal
+from eigenecho import pages, progress
 from eigenecho.cli.app import app
 from eigenecho.paper import runner
 from eigenecho.paper.claims import VERDICTS
@@ -255,7 +254,7 @@ def stored(path):
 
 def test_bars_in_a_terminal():
     console = Console(force_terminal=True, width=90, record=True, file=io.StringIO())
-    with terminal.progress(console, {"fake": 4, "alone": 2}) as heard:
+    with progress.display({"fake": 4, "alone": 2}, "run", console) as heard:
         for done in (1, 2, 3, 4):
             heard("fake", done, 4)
     text = console.export_text()
@@ -265,20 +264,20 @@ def test_bars_in_a_terminal():
 
 def test_lines_are_printed_now_and_then(monkeypatch):
     clock = iter([0.0, 0.0, 100.0, 120.0, 121.0, 140.0])
-    monkeypatch.setattr(terminal, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
     console = Console(width=80, record=True, file=io.StringIO())
-    lines = terminal.print_progress(console)
-    lines("first", 0, 1)
-    lines("second", 5, 15)
-    lines("first", 1, 1)
-    for done in (6, 7, 8):
-        lines("second", done, 15)
+    with progress.display({}, "run", console) as lines:
+        lines("first", 0, 1)
+        lines("second", 5, 15)
+        lines("first", 1, 1)
+        for done in (6, 7, 8):
+            lines("second", done, 15)
     assert console.export_text().splitlines() == [
         "first: 1 run",
         "second: 15 runs, 5 already stored",
         "first: done",
-        "second: 6 of 15",
-        "second: 8 of 15",
+        "second: 6 of 15, about 1080 s left",
+        "second: 8 of 15, about 327 s left",
     ]
 
 

@@ -151,7 +151,7 @@ def test_progress_bar_is_drawn(client, capsys):
     drawn = capsys.readouterr().err
     assert "validate" in drawn
     assert "statistics" in drawn
-    assert "3/3" in drawn
+    assert "done" in drawn
 
 
 def test_lazy_predictions(client):

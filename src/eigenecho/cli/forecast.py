@@ -17,6 +17,7 @@ from eigenecho.cli.verdict import MARKS, verdicts
 from eigenecho.data.read_table import LAST, NEEDS_PYARROW, PARQUET, TableSeries, as_text, read_table
 from eigenecho.estimators.forecaster import Forecaster
 from eigenecho.pages import format_duration
+from eigenecho.progress import display
 
 KINDS = {"page": (".html", ".htm"), "table": (".csv", *PARQUET), "model": (".safetensors",)}
 """File extensions of the output files."""
@@ -91,7 +92,7 @@ def forecast(
             multivariate=multivariate,
             **_long_names(series),
         )
-        bars = terminal.progress(console, {"backtest": 1, "forecast": 1}, "fit")
+        bars = display({"backtest": 1, "forecast": 1}, "fit", console)
         with terminal.print_warnings(console), bars as on_progress:
             result = forecast_table(
                 series, forecaster, blocks=blocks, interval=share, progress=on_progress

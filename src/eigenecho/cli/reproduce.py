@@ -12,12 +12,13 @@ from joblib import cpu_count
 from rich.console import Console
 from rich.table import Column, Table
 
-from eigenecho.cli.terminal import check_folder, command_line, fail, progress, say
+from eigenecho.cli.terminal import check_folder, command_line, fail, say
 from eigenecho.pages import format_duration
 from eigenecho.paper import report, runner
 from eigenecho.paper.cell_store import CellStore, StoreError
 from eigenecho.paper.claims import VERDICTS
 from eigenecho.paper.runner import CellError
+from eigenecho.progress import display
 
 OUT, OUT_QUICK = Path("results/reproduce"), Path("results/quick")
 STORE = "cells"
@@ -68,7 +69,7 @@ def reproduce(
         for experiment in experiments if fresh else ():
             store.forget(experiment)
         totals = {e.name: len(e.cells()) for e in experiments}
-        with progress(console, totals) as bars:
+        with display(totals, "run", console) as bars:
             runner.run(experiments, store, workers or cpu_count(), bars)
         with console.status("writing the report"):
             # The report includes experiments that earlier runs with these settings finished.

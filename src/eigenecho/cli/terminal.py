@@ -1,24 +1,17 @@
-"""Output of the commands: checks of output files, warnings, errors and progress."""
+"""Output of the commands: checks of output files, warnings and errors."""
 
 from __future__ import annotations
 
 import shlex
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import typer
-from rich import progress as rich
 from rich.console import Console
-
-from eigenecho.errors import counted
-
-INTERVAL = 10.0
-"""Time between two progress lines of a part, in seconds."""
 
 
 def fail(message: object, code: int = 2) -> typer.Exit:
@@ -77,58 +70,3 @@ def print_warnings(console: Console) -> Iterator[None]:
         finally:
             for text in dict.fromkeys(str(warning.message) for warning in caught):
                 say(console, f"Warning: {text}")
-
-
-@contextmanager
-def progress(console: Console, totals: dict[str, int], unit: str = "run") -> Iterator[Any]:
-    """Yield a function that displays progress.
-
-    The function takes the name of a part, the number of finished units, and the total number.
-    ``totals`` contains the number of units of each part.
-    """
-    if not console.is_terminal:
-        yield print_progress(console, unit)
-        return
-    columns = (
-        rich.TextColumn("{task.description}"),
-        rich.BarColumn(),
-        rich.MofNCompleteColumn(),
-        rich.TimeRemainingColumn(),
-        rich.TextColumn("left"),
-    )
-    # Units differ in cost, so the estimated speed is an average over the whole run.
-    with rich.Progress(*columns, console=console, speed_estimate_period=3600) as bars:
-        tasks = {name: bars.add_task(name, total=total) for name, total in totals.items()}
-        started: set[str] = set()
-
-        def update(name: str, done: int, total: int) -> None:
-            if name in started:
-                bars.update(tasks[name], completed=done)
-            else:  # Units of earlier runs do not count in the estimated speed.
-                started.add(name)
-                bars.reset(tasks[name], completed=done, total=total)
-
-        yield update
-
-
-def print_progress(console: Console, unit: str = "run") -> Callable[[str, int, int], None]:
-    """Return a function that prints progress as lines, for output that is not a terminal.
-
-    The function prints a line when a part starts or ends, and every ``INTERVAL`` seconds.
-    """
-    printed: dict[str, float] = {}
-
-    def update(name: str, done: int, total: int) -> None:
-        now = monotonic()
-        if name not in printed:
-            stored = f", {done} already stored" if done else ""
-            say(console, f"{name}: {counted(total, unit)}{stored}")
-        elif done == total:
-            say(console, f"{name}: done")
-        elif now - printed[name] >= INTERVAL:
-            say(console, f"{name}: {done} of {total}")
-        else:
-            return
-        printed[name] = now
-
-    return update

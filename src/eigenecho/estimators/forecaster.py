@@ -34,7 +34,7 @@ from eigenecho.forecasting.report import constructor_call, contents, outlook_of,
 from eigenecho.forecasting.seasons import IN_ROWS
 from eigenecho.forecasting.selection import ForecastConfig
 from eigenecho.plots.outlook import outlook
-from eigenecho.progress import bar
+from eigenecho.progress import stage_report
 from eigenecho.spectra import Spectrum
 from eigenecho.threads import mapped
 from eigenecho.types import Seed
@@ -194,7 +194,7 @@ class Forecaster(BaseEstimator):
             and from simple methods.
         """
         config, panel = self._config(), self._read(y, X)
-        with bar(bool(self.progress)) as report:
+        with stage_report(bool(self.progress)) as report:
             over = mapped if client is None else on_client(client, "views")
             fitted = fit(panel, config, runner(over, report))
         fitted.warn_if_untrained()
@@ -338,7 +338,7 @@ class Forecaster(BaseEstimator):
         shown = self.progress if progress is None else progress
         if not callable(shown):
             check_flag(shown, "progress")
-        with bar(shown is True) as report:
+        with stage_report(shown is True) as report:
             return run_backtest(
                 panel,
                 rows,
@@ -430,7 +430,7 @@ class Forecaster(BaseEstimator):
         """
         fitted = self._fitted
         panel = fitted.panel.follow(y_new, X_new)
-        with bar(bool(self.progress)) as report:
+        with stage_report(bool(self.progress)) as report:
             run = runner(report=report)
             if fitted.is_untrained or not fitted.measures.median_unit:
                 fitted = fit(panel, self._config(), run)
