@@ -165,7 +165,7 @@ def again(forecaster, y, X=None):
     logarithms = {candidate.view.logarithm for candidate in candidates}
     known = learn_effects(batches, stops, fitted.config.periods, sorted(logarithms))
     moved = [known.apply(batch, batch.rows, 0) for batch in batches]
-    ensemble = train(candidates, moved, stops, fitted.config.horizon, fitted.pull)
+    ensemble = train(candidates, moved, stops, fitted.config.horizon, fitted.is_own)
     found = clone(forecaster)
     found.fitted_ = replace(fitted, panel=panel, effects=known, ensemble=ensemble)
     return found

@@ -105,7 +105,7 @@ def test_fitted_attributes_are_restored(kind, forecasters, tmp_path):
     assert [h.name for h in other.panel.histories] == [h.name for h in one.panel.histories]
     assert replace(other.config, prior=NO_PRIOR) == replace(one.config, prior=NO_PRIOR)
     assert np.array_equal(other.config.prior.values, one.config.prior.values)
-    for name in ("pull", "tried", "prior_share"):
+    for name in ("is_own", "tried", "prior_share"):
         assert getattr(other, name) == getattr(one, name)
     for a, b in zip(other.ensemble.members, one.ensemble.members, strict=True):
         assert np.array_equal(a.weights, b.weights)
@@ -282,7 +282,6 @@ def _emptied(path):
     return damage
 
 
-PULL = {"ridge": 30.0, "share": 1.0}
 REPEATED = {"logarithm": False, "known": True, "calendar": False}
 LABELS = {"items": [0], "levels": [None], "kind": "int64"}
 REMOVED = "effects/weights/0/removed/"
@@ -340,8 +339,7 @@ DAMAGES = [
     ("columns", _tensor("bands/means", lambda a: a[:1]), "means[=:]"),
     ("single", _fitted("bands/kind", None), "bands[=:]"),
     ("single", _fitted("bands", {}), "bands[=:]"),
-    ("single", _fitted("pull", PULL), "own[=:]"),
-    ("single", _fitted("pull", PULL | {"ridge": -1.0}), "ridge=-1"),
+    ("single", _fitted("is_own", True), "own[=:]"),
     ("single", _fitted("prior_share", 1.5), "prior_share=1.5"),
     ("single", _tensor("config/prior/values", lambda a: a[1:]), "values[=:]"),
     ("single", _fitted("tried", -1), "tried=-1"),
@@ -365,7 +363,7 @@ DAMAGES = [
     ("single", _member("kind", "none"), "kind='none'"),
     ("single", _member("ridge", -1.0), "ridge=-1"),
     ("short", _emptied("ensemble/members"), "members[=:]"),
-    ("columns", _fitted("pull", None), "own[=:]"),
+    ("columns", _fitted("is_own", False), "own[=:]"),
     ("columns", _tensor("ensemble/members/0/own", lambda a: a[:-1]), "weights[=:]"),
     ("columns", _member("own", 1), "own"),
     ("columns", _rows(SERIES, [41, 39]), "different lengths"),

@@ -127,7 +127,7 @@ def check(plain, other, factors, shifts, order):
         return
     event("compared")
     fit = plain.forecaster.fitted_
-    assert other.forecaster.fitted_.pull == fit.pull
+    assert other.forecaster.fitted_.is_own == fit.is_own
     units = fit.measures.units
     levels = np.array([np.nanmax(np.abs(one.values)) for one in fit.panel.histories])
     size = factors * (1e-6 * units + 1e-9 * (levels + np.abs(shifts)))

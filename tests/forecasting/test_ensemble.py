@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 from eigenecho import spectra
 from eigenecho.forecasting.baselines import Baseline
-from eigenecho.forecasting.candidates import Candidate, Ensemble, Pull, direct, train, trimmed_mean
+from eigenecho.forecasting.candidates import Candidate, Ensemble, direct, train, trimmed_mean
 from eigenecho.forecasting.rows import ViewRows
 from eigenecho.forecasting.selection import FEWEST, MOST, WORK, keep_best
 from eigenecho.forecasting.validation import ScoredCandidate, ValidationData, plan
@@ -142,7 +142,7 @@ def test_members_of_a_view_share_its_sums():
 
 def test_series_use_their_own_weights():
     two = signals(2)
-    found = train([DIRECT], two, [50, 50], H, pull=Pull(30.0))
+    found = train([DIRECT], two, [50, 50], H, is_own=True)
     origins = np.array([20, 49])
     made = [found.forecast(two[0], origins, H, [series]) for series in (0, 1, None)]
     assert not np.allclose(made[0], made[1])

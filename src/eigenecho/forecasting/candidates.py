@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from itertools import chain
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -29,29 +29,14 @@ RIDGES = tuple(10.0 ** (k / 2) for k in range(-2, 11))
 """Candidate ridges. Series are in units of their steps, so the entries of rows are of order 1."""
 
 
-class Pull(NamedTuple):
-    """Shrinkage of the weights of one series towards the shared weights of all series.
-
-    Attributes
-    ----------
-    ridge : float
-        Ridge on the difference from the shared weights.
-    share : float
-        Fraction of the difference from the shared weights that is kept.
-    """
-
-    ridge: Positive
-    share: Positive = 1.0
-
-
 SUMS_FLOOR, TINY = 1e-12, np.finfo(float).tiny
 """Lower bound of unexplained squares, relative to all squares, and a positive number."""
 
 TIED = 1e-6
 """Difference of log densities below which ridges are equally likely."""
 
-PULLS = tuple(Pull(ridge, share) for share in (1.0, 0.5) for ridge in (3000.0, 300.0, 30.0))
-"""Candidate pulls for series with separate weights."""
+PULL = 300.0
+"""Ridge on the difference between the weights of one series and the shared weights of all."""
 
 Run = Callable[[str, Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 """Function run(stage, function, items) that yields function(item) for each item, in order."""
@@ -115,19 +100,16 @@ class Candidate:
             return direct(sums, (self.ridge,))[:, 0]
         return recursive(sums, self.view.filter, self.kind == "drifting")
 
-    def solve_near(self, sums: Sums, shared: Array, pull: Pull) -> Array:
+    def solve_near(self, sums: Sums, shared: Array) -> Array:
         """Return W (S, N', H) of each series, shrunk towards the shared weights of all series.
 
-        W_shared + share (W − W_shared),   W = argmin ‖Y − X W‖² + ridge ‖W − W_shared‖²
+        W = argmin ‖Y − X W‖² + PULL ‖W − W_shared‖²
         """
-        return shared + pull.share * (self._own(sums, shared, pull.ridge) - shared)
-
-    def _own(self, sums: Sums, shared: Array, pull: float) -> Array:
         if self.kind == "direct":
-            return _solve_near(sums.XtX, sums.expected_XtY, shared, pull)
+            return _solve_near(sums.XtX, sums.expected_XtY, shared)
         filter = self.view.filter
         XtY = (sums.next_Xty * sums.next_factor[:, None])[:, :, None]
-        one_step = _solve_near(sums.next_XtX, XtY, shared[: filter.size, :1], pull)
+        one_step = _solve_near(sums.next_XtX, XtY, shared[: filter.size, :1])
         one_step = np.where(
             (sums.next_seen > 0)[:, None], one_step[:, :, 0], shared[: filter.size, 0]
         )
@@ -332,12 +314,12 @@ def _close_loop(filter: Filter, one_step: Array, size: int, horizon: int) -> Arr
     return weights
 
 
-def _solve_near(XtX: Array, XtY: Array, shared: Array, pull: float) -> Array:
+def _solve_near(XtX: Array, XtY: Array, shared: Array) -> Array:
     """Return weights (S, N', H) that are shrunk towards the shared weights (N', H).
 
     The shared constant is kept, because its estimate from one series is mostly noise.
     """
-    A = XtX[:, 1:, 1:] + pull * np.eye(len(shared) - 1)
+    A = XtX[:, 1:, 1:] + PULL * np.eye(len(shared) - 1)
     change = np.linalg.solve(A, XtY[:, 1:] - XtX[:, 1:] @ shared)
     return shared + np.pad(change, ((0, 0), (1, 0), (0, 0)))
 
@@ -372,7 +354,7 @@ def train(
     batches: Sequence[Batch],
     stops: Sequence[int],
     horizon: int,
-    pull: Pull | None = None,
+    is_own: bool = False,
     run: Run = THREADS,
 ) -> Ensemble:
     """Train candidates on the rows of each batch before its stop, one batch at a time.
@@ -389,7 +371,7 @@ def train(
         zip(batches, stops, strict=True)
     )
     groups = list(by_view(candidates).values())
-    train_view = partial(_train_view, pairs, series, horizon, pull)
+    train_view = partial(_train_view, pairs, series, horizon, is_own)
     trained = run("training", train_view, [[candidates[i] for i in group] for group in groups])
     members = dict(zip(chain(*groups), chain.from_iterable(trained), strict=True))
     ordered = (members[number] for number in range(len(candidates)))
@@ -401,7 +383,7 @@ def _train_view(
     pairs: Sequence[tuple[Batch, int]],
     series: int,
     horizon: int,
-    pull: Pull | None,
+    is_own: bool,
     candidates: Sequence[Candidate],
 ) -> list[Candidate]:
     """Train the candidates of one view on batches with their stops."""
@@ -420,16 +402,12 @@ def _train_view(
         summed = reduce(lambda a, b: [x + y for x, y in zip(a, b, strict=True)], totals)
         shared = [c.solve(part)[0] for c, part in zip(candidates, summed, strict=True)]
     own: list[dict[int, Array]] = [{} for _ in candidates]
-    if view.alone or pull is not None:
+    if view.alone or is_own:
         for batch, stop in pairs:
             for place, (c, sums) in enumerate(
                 zip(candidates, parts(batch, stop, False), strict=True)
             ):
-                W = (
-                    c.solve(sums)
-                    if pull is None or view.alone
-                    else c.solve_near(sums, shared[place], pull)
-                )
+                W = c.solve(sums) if view.alone else c.solve_near(sums, shared[place])
                 own[place] |= zip(batch.numbers.tolist(), W, strict=True)
     trained = []
     for place, candidate in enumerate(candidates):

@@ -16,7 +16,7 @@ from eigenecho.data.panel import Panel
 from eigenecho.data.read import in_series
 from eigenecho.errors import FewRowsWarning, Words, bad_argument, counted, out_of_range, warn
 from eigenecho.forecasting.baselines import Baseline
-from eigenecho.forecasting.candidates import THREADS, Candidate, Ensemble, Pull, Run, train
+from eigenecho.forecasting.candidates import THREADS, Candidate, Ensemble, Run, train
 from eigenecho.forecasting.effects import Effects, learn_effects
 from eigenecho.forecasting.intervals import UNKNOWN, Bands
 from eigenecho.forecasting.models import Model
@@ -72,10 +72,10 @@ def fit(panel: Panel, config: ForecastConfig, run: Run = THREADS) -> FittedForec
     config = replace(config, multivariate=measures.multivariate)
     batches = measures.batches(panel, measures.filled)
     selected = select_candidates(batches, config, run)
-    candidates, pull, bands, tried, share, models = selected
-    learned, ensemble = _train(candidates, models, batches, config, pull, run)
+    candidates, is_own, bands, tried, share, models = selected
+    learned, ensemble = _train(candidates, models, batches, config, is_own, run)
     bands = bands or Bands.unknown(len(panel), config.horizon)
-    fitted = FittedForecaster(panel, config, learned, ensemble, pull, bands, tried, share)
+    fitted = FittedForecaster(panel, config, learned, ensemble, is_own, bands, tried, share)
     return replace(fitted, bands=fitted.completed_bands())
 
 
@@ -84,7 +84,7 @@ def _train(
     models: Sequence[Model],
     batches: Sequence[Batch],
     config: ForecastConfig,
-    pull: Pull | None,
+    is_own: bool,
     run: Run,
 ) -> tuple[Effects, Ensemble]:
     """Estimate effects and train candidates, on all rows if ``config.refit`` is True."""
@@ -96,9 +96,9 @@ def _train(
     logarithms = sorted({candidate.view.logarithm for candidate in candidates} or {False})
     learned = learn_effects(batches, stops, config.periods, logarithms)
     shifted = [learned.apply(b, stop, 0) for b, stop in zip(batches, stops, strict=True)]
-    ensemble = train(candidates, shifted, stops, config.horizon, pull, run)
+    ensemble = train(candidates, shifted, stops, config.horizon, is_own, run)
     if not ensemble.members and not models:
-        ensemble = train([_last_value()], shifted, stops, config.horizon, pull)
+        ensemble = train([_last_value()], shifted, stops, config.horizon, is_own)
     given = tuple(model.fit(shifted, stops) for model in models)
     return learned, replace(ensemble, models=given)
 
@@ -120,8 +120,8 @@ class FittedForecaster:
     config : ForecastConfig
     effects : Effects
     ensemble : Ensemble
-    pull : Pull or None
-        Shrinkage of the weights of each series; None if all series share weights.
+    is_own : bool
+        True if each series has its own weights, and False if all series share weights.
     bands : Bands
         Distribution of the validation errors.
     tried : int
@@ -134,7 +134,7 @@ class FittedForecaster:
     config: ForecastConfig
     effects: Effects
     ensemble: Ensemble
-    pull: Pull | None
+    is_own: bool
     bands: Bands
     tried: Count
     prior_share: NonNegative
@@ -181,7 +181,7 @@ class FittedForecaster:
             raise bad_argument("alone", view.alone, expected)
         if view.removes and view.removed not in self.effects.removed:
             raise bad_argument("removed", tuple(view.removed), "effects whose weights are stored")
-        if len(member.own) != len(panel) * (view.alone or self.pull is not None):
+        if len(member.own) != len(panel) * (view.alone or self.is_own):
             got = Words(f"weights of {len(member.own)} series")
             expected = f"weights of {len(panel)} series if they are separate, and none if shared"
             raise bad_argument("own", got, expected)
@@ -399,7 +399,7 @@ class FittedForecaster:
         updated = replace(self, panel=panel)
         batches = updated.measures.batches(panel, updated.measures.filled)
         learned, ensemble = _train(
-            self.ensemble.members, self.ensemble.models, batches, self.config, self.pull, run
+            self.ensemble.members, self.ensemble.models, batches, self.config, self.is_own, run
         )
         return replace(updated, effects=learned, ensemble=ensemble)
 

@@ -15,10 +15,8 @@ from eigenecho.checks import check_count, convert_fields
 from eigenecho.errors import Words, bad_argument
 from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import (
-    PULLS,
     STRATEGIES,
     Candidate,
-    Pull,
     Run,
     trimmed_mean,
 )
@@ -26,7 +24,7 @@ from eigenecho.forecasting.effects import learn_effects
 from eigenecho.forecasting.intervals import Bands
 from eigenecho.forecasting.models import Model
 from eigenecho.forecasting.prior import FIRST, NO_PRIOR, ROUNDING, Prior
-from eigenecho.forecasting.rows import Sums, ViewRows
+from eigenecho.forecasting.rows import ViewRows
 from eigenecho.forecasting.seasons import whole_periods
 from eigenecho.forecasting.signals import Batch, RemovedEffects, moving
 from eigenecho.forecasting.validation import (
@@ -134,8 +132,8 @@ class Selection(NamedTuple):
     ----------
     candidates : list of Candidate
         Selected candidates, best first.
-    pull : Pull or None
-        Shrinkage of the weights of each series; None if all series share weights.
+    is_own : bool
+        True if each series has its own weights, and False if all series share weights.
     bands : Bands or None
         Distribution of the validation errors; None if no validation row was observed.
     tried : int
@@ -147,7 +145,7 @@ class Selection(NamedTuple):
     """
 
     candidates: Sequence[Candidate]
-    pull: Pull | None = None
+    is_own: bool = False
     bands: Bands | None = None
     tried: int = 0
     prior_share: float = 1.0
@@ -178,11 +176,11 @@ def select_candidates(batches: Sequence[Batch], config: ForecastConfig, run: Run
         return Selection([], bands=_bands_of_prior(batches, config))
     candidates, models = [s.candidate for s in best], tuple(config.models[i] for i in kept)
     shared = _combine([*(s.forecasts for s in best), *(given[i][0] for i in kept)])
-    pull, forecasts = _select_pull(data, candidates, shared, config.sharing)
+    is_own, forecasts = _select_sharing(data, candidates, shared, config.sharing)
     share, forecasts = _select_share(data, forecasts, rows, config)
     logarithms = sum(candidate.view.logarithm for candidate in candidates)
     bands = data.bands(forecasts, 2 * logarithms > len(candidates), series)
-    return Selection(candidates, pull, bands, len(scored) + len(given), share, models)
+    return Selection(candidates, is_own, bands, len(scored) + len(given), share, models)
 
 
 def _validation_data(batches: Sequence[Batch], config: ForecastConfig) -> ValidationData | None:
@@ -298,39 +296,37 @@ def _combine(forecasts: Sequence[Sequence[Array]]) -> list[Array]:
     return [trimmed_mean(batch) for batch in zip(*forecasts, strict=True)]
 
 
-def _select_pull(
+def _select_sharing(
     data: ValidationData, candidates: Sequence[Candidate], shared: list[Array], sharing: str
-) -> tuple[Pull | None, list[Array]]:
-    """Return the pull with the smallest validation error, and its forecasts.
+) -> tuple[bool, list[Array]]:
+    """Return True if own weights of each series have smaller errors, and the forecasts.
 
-    Only the forecasts of the few best candidates are used to compare pulls.
+    Only the forecasts of the few best candidates are used to compare own and shared weights.
     """
     if data.series == 1 or sharing == "shared" or not candidates:
-        return None, shared
-    by_candidate = [_forecasts_by_pull(data, candidate) for candidate in candidates[:FEWEST]]
-    combined = [_combine(forecasts) for forecasts in zip(*by_candidate, strict=True)]
-    by_pull = dict(zip((None, *PULLS), combined, strict=True))
-    if sharing == "own":
-        del by_pull[None]
-    pull = min(by_pull, key=lambda pull: data.error(by_pull[pull]))
-    return pull, shared if pull is None else by_pull[pull]
+        return False, shared
+    pairs = [_forecasts_by_sharing(data, candidate) for candidate in candidates[:FEWEST]]
+    by_shared, by_own = (_combine(forecasts) for forecasts in zip(*pairs, strict=True))
+    is_own = sharing == "own" or data.error(by_own) < data.error(by_shared)
+    return is_own, by_own if is_own else shared
 
 
-def _forecasts_by_pull(data: ValidationData, candidate: Candidate) -> list[list[Array]]:
-    """Return forecasts of each series with shared weights, then with its weights for each pull."""
+def _forecasts_by_sharing(
+    data: ValidationData, candidate: Candidate
+) -> tuple[list[Array], list[Array]]:
+    """Return forecasts of each batch with shared weights, and with own weights of each series."""
     rows = [ViewRows.of(candidate.view, batch) for batch in data.batches]
     sums = data.sums(rows, [candidate.baseline])
-    if candidate.view.alone:  # there are no shared weights to shrink to
+    if candidate.view.alone:  # there are no shared weights
         weights = [[candidate.solve(fold) for fold in folds] for folds in sums]
-        return [data.forecasts(rows, candidate.baseline, weights)] * (1 + len(PULLS))
+        return (data.forecasts(rows, candidate.baseline, weights),) * 2
     shared = [candidate.solve(fold)[0] for fold in merge_batches(sums)]
-
-    def own(folds: Sequence[Sums], pull: Pull) -> list[Array]:
-        return [candidate.solve_near(*fold, pull) for fold in zip(folds, shared, strict=True)]
-
-    choices = [[shared] * len(rows)]
-    choices += [[own(folds, pull) for folds in sums] for pull in PULLS]
-    return [data.forecasts(rows, candidate.baseline, weights) for weights in choices]
+    own = [
+        [candidate.solve_near(*pair) for pair in zip(folds, shared, strict=True)] for folds in sums
+    ]
+    choices = [shared] * len(rows), own
+    by_shared, by_own = (data.forecasts(rows, candidate.baseline, w) for w in choices)
+    return by_shared, by_own
 
 
 def _bands_of_prior(batches: Sequence[Batch], config: ForecastConfig) -> Bands | None:
