@@ -89,10 +89,10 @@ def test_exact_laws_are_continued(law):
 
 
 def test_fit_warns_if_few_members_use_known_columns():
-    rng = np.random.default_rng(8)
-    x = (rng.random((126, 1)) < 0.1) * 1.0
-    y = 10 + 2 * np.sin(2 * np.pi * np.arange(120) / 12) + rng.normal(0, 0.3, 120)
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(96, 4)).cumsum(axis=0)
+    y = 10 + 2 * np.sin(2 * np.pi * np.arange(90) / 12) + rng.normal(0, 0.3, 90)
     with pytest.warns(UserWarning, match="known columns"):
-        forecaster = ee.Forecaster(horizon=6).fit(y, x[:120])
+        forecaster = ee.Forecaster(horizon=6).fit(y, X[:90])
     used = [member["known"] for member in forecaster.members_]
     assert sum(used) < len(used) / 2
