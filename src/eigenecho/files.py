@@ -459,7 +459,7 @@ def _digest(text: str, arrays: Arrays) -> str:
 def write_whole(files: Mapping[Path, bytes]) -> None:
     """Write files, and replace existing files only when all new files are complete.
 
-    If writing fails or is interrupted, no other files remain.
+    If writing fails or is interrupted, existing files are unchanged and no other files remain.
     """
     for path in files:
         if not path.parent.is_dir():
@@ -471,11 +471,27 @@ def write_whole(files: Mapping[Path, bytes]) -> None:
     try:
         for path, data in files.items():
             parts[path].write_bytes(data)
-        for path, part in parts.items():
-            os.replace(part, path)
+        _replace_all(parts)
     except OSError as error:
         error.filename = str(path)  # so that the message does not name a temporary file
         raise
     finally:
         for part in parts.values():
             part.unlink(missing_ok=True)
+
+
+def _replace_all(parts: Mapping[Path, Path]) -> None:
+    """Move new files to their places. If one cannot be moved, restore the files before it."""
+    before: dict[Path, bytes | None] = {}
+    try:
+        for path, part in parts.items():
+            old = path.read_bytes() if len(parts) > 1 and path.exists() else None
+            os.replace(part, path)
+            before[path] = old
+    except BaseException:
+        for path, old in before.items():
+            if old is None:
+                path.unlink()
+            else:
+                path.write_bytes(old)
+        raise
