@@ -69,11 +69,3 @@ def test_rows_do_not_depend_on_later_rows(monkeypatch):
     y = np.random.default_rng(0).normal(size=95)
     rows, first = FILTER.run(y[None]), FILTER.run(y[None, :8])
     assert np.array_equal(rows.at(np.arange(8))[0], all_rows(first))
-
-
-def test_responses_of_many_series_equal_their_rows():
-    y = np.random.default_rng(0).normal(size=(9, 40)).cumsum(axis=1)
-    rows, origins = FILTER.run(y), np.array([0, 20, 39])
-    expected = np.stack([all_rows(FILTER.run(y[i : i + 1]))[origins] for i in range(9)])
-    np.testing.assert_allclose(rows.at(origins), expected, rtol=0, atol=1e-12)
-    assert "_first" not in vars(rows)

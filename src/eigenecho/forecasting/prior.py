@@ -276,23 +276,11 @@ class Mixture(NamedTuple):
 
 
 def _sums_of_rows(x: Array, level: Array, there: Array) -> tuple[Array, Array]:
-    """Return Σ xᵀx (S, H, N, N) and Σ x level (S, H, N) over rows whose targets are observed.
-
-    Without gaps, the targets (S, n, H) at step h are missing only in the last h − 1 rows, which are
-    subtracted from the sums over all rows.
-    """
-    count, rows, steps = there.shape
+    """Return Σ xᵀx (S, H, N, N) and Σ x level (S, H, N) over rows whose targets are observed."""
     columns = np.concatenate([x, level], axis=2)
-    if there.sum() == count * np.maximum(rows - np.arange(steps), 0).sum():
-        last = columns[:, : -min(steps, rows + 1) : -1]
-        edges = np.cumsum(last[:, :, :SIZE, None] * last[:, :, None], axis=1)
-        total = (x.transpose(0, 2, 1) @ columns)[:, None]
-        edges = np.concatenate([np.zeros_like(total), edges], axis=1)
-        sums = total - edges[:, np.minimum(np.arange(steps), edges.shape[1] - 1)]
-    else:
-        pairs = (x[:, :, :, None] * columns[:, :, None]).reshape(count, rows, -1)
-        sums = there.transpose(0, 2, 1).astype(float) @ pairs
-        sums = sums.reshape(count, steps, SIZE, SIZE + 1)
+    pairs = (x[:, :, :, None] * columns[:, :, None]).reshape(*x.shape[:2], -1)
+    sums = there.transpose(0, 2, 1).astype(float) @ pairs
+    sums = sums.reshape(len(x), -1, SIZE, SIZE + 1)
     return sums[..., :SIZE], sums[..., SIZE]
 
 

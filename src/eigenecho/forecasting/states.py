@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 
@@ -13,10 +13,6 @@ from eigenecho.types import Array
 
 BLOCK = 1 << 20
 """Maximum number of values in a block of rows."""
-
-FEW, MANY = 3, 8
-"""For at most this many rows of at least this many series, products with the responses to single
-steps are faster than running all rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,25 +63,10 @@ class Rows:
         return {}
 
     def _compute_at(self, rows: Array) -> Array:
-        if len(rows) <= FEW and len(self.head) >= MANY and "_first" not in self.__dict__:
-            return self._by_responses(rows)
         X, numbers = np.empty((len(self.head), len(rows), self.size)), rows // self.block
         for number in np.unique(numbers):
             here = numbers == number
             X[:, here] = self._rows(int(number))[:, rows[here] - number * self.block]
-        return X
-
-    def _by_responses(self, rows: Array) -> Array:
-        """Return rows by r(t) = Σ u(t − j) b Λʲ, without the states before."""
-        X = np.empty((len(self.head), len(rows), self.size))
-        X[:, :, 0] = self.head[:, rows]
-        for place, row in enumerate(rows.tolist()):
-            column = 1
-            for reservoir, drive in self.runs:
-                own = slice(column, column := column + reservoir.units)
-                K = _response(reservoir, row + 1)
-                with np.errstate(over="ignore", invalid="ignore"):
-                    X[:, place, own] = drive[:, : row + 1] @ K
         return X
 
     def _rows(self, number: int) -> Array:
@@ -116,11 +97,3 @@ class Rows:
             own = slice(column, column := column + reservoir.units)
             X[:, :, own] = reservoir.scan(self._drive(drive, start), state)[0]
         return X
-
-
-@lru_cache(32)
-def _response(reservoir: Reservoir, rows: int) -> Array:
-    """Return the states (rows, N) after a step that was 0, 1, … rows ago, last row first."""
-    drive = np.zeros((rows, 1))
-    drive[0] = 1.0
-    return np.ascontiguousarray(reservoir.scan(drive)[0][::-1])
