@@ -136,15 +136,12 @@ def harmonics(periods: Sequence[float], rows: int) -> Array:
 
     A frequency that two periods share is included once.
     """
-    time = np.arange(0, rows, dtype=np.float64)
     frequencies: list[float] = []
-    for period in periods:
-        for k in range(1, HARMONICS + 1):
-            frequency = k / period
-            if frequency < 0.5 and all(abs(frequency - f) > 1e-4 for f in frequencies):
-                frequencies.append(frequency)
-    columns = [wave(2 * np.pi * f * time) for f in frequencies for wave in (np.sin, np.cos)]
-    return np.array(columns).T.reshape(rows, len(columns))
+    for frequency in (k / period for period in periods for k in range(1, HARMONICS + 1)):
+        if frequency < 0.5 and (np.abs(np.array(frequencies) - frequency) > 1e-4).all():
+            frequencies.append(frequency)
+    angles = 2 * np.pi * np.arange(rows, dtype=float)[:, None] * frequencies
+    return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(rows, 2 * len(frequencies))
 
 
 def calendar_columns(periods: Sequence[float], rows: int) -> Array:

@@ -33,7 +33,7 @@ class Rows:
     head: Array
     runs: Sequence[tuple[Reservoir, Array]]
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Number of columns N'."""
         return 1 + sum(reservoir.units for reservoir, _ in self.runs)

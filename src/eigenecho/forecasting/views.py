@@ -58,7 +58,7 @@ class Filter:
 
     spectrum: Spectrum
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Number of columns in a row, N + 1."""
         return self.spectrum.units + 1
