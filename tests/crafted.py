@@ -325,9 +325,9 @@ def change_array(rng, arrays, others, foreign):
         limits = np.iinfo(array.dtype)
         strange = [-1, 0, 1, 7, 8, 9, 100, 10**6, limits.max, limits.min, limits.max - 1]
         for place in rng.integers(flat.size, size=rng.choice([1, 1, 2, flat.size])):
-            flat[place] = strange[rng.integers(len(strange))]
+            flat[place] = np.clip(strange[rng.integers(len(strange))], limits.min, limits.max)
         if rng.random() < 0.3:
-            flat[-1] = [0, flat.size, flat.max()][rng.integers(3)]
+            flat[-1] = np.clip([0, flat.size, flat.max()][rng.integers(3)], 0, limits.max)
         arrays[name] = flat.reshape(array.shape)
     else:
         raw = np.frombuffer(array.tobytes(), np.uint8).copy()
