@@ -302,7 +302,7 @@ def _read_file(path: Path, form: FileFormat) -> Any:
         raise ValueError(f"Cannot read {path}: {error}. {remedy}") from None
     except Exception as error:  # each engine raises its own errors
         remedy = "Specify --sep or --skip-rows if cells or the header are elsewhere."
-        reason = " ".join(str(error).split()).rstrip(".")
+        reason = " ".join(str(error).rpartition("C error: ")[2].split()).rstrip(".")
         raise ValueError(f"Cannot read {path}: {reason}. {remedy}") from None
     if not frame.size:
         raise ValueError(f"{path} contains no data. Expected a header and at least one row.")
