@@ -31,8 +31,9 @@ import json
 import os
 import secrets
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import fields, is_dataclass
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from inspect import signature
 from itertools import accumulate, pairwise
@@ -346,7 +347,7 @@ def to_label(label: Any, name: str = "series") -> Any:
         return {"tuple": [to_label(part, name) for part in label]}
     if hasattr(label, "isoformat") and hasattr(label, "tz_convert"):
         return {"time": label.isoformat()}
-    if isinstance(label, type | np.dtype):
+    if isinstance(label, type | np.dtype) and np.dtype(label) in TYPES:
         return {"dtype": np.dtype(label).name}
     if label is None or isinstance(label, (bool, int, float, str)):
         return label
@@ -364,7 +365,7 @@ def from_label(plain: Any) -> Any:
             import pandas
 
             return pandas.Timestamp(text)
-        case {"dtype": str(text)}:
+        case {"dtype": "float64" | "float32" as text}:
             return np.dtype(text)
         case list() | dict():
             raise bad_argument("label", plain, "text, a number, a Boolean or None")
@@ -468,7 +469,8 @@ def write_whole(files: Mapping[Path, bytes]) -> None:
             raise IsADirectoryError(f"Cannot write {path}: it is a folder.")
     # The name is truncated, because it may already have the maximum length.
     parts = {p: p.with_name(f"{p.name[:40]}.{secrets.token_hex(8)}.part") for p in files}
-    try:
+    *others, last = files
+    with ExitStack() as undo:
         for path, data in files.items():
             parts[path].write_bytes(data)
         _replace_all(parts)
