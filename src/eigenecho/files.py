@@ -31,9 +31,8 @@ import json
 import os
 import secrets
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import fields, is_dataclass
-from functools import cache, partial
+from functools import cache
 from importlib import import_module
 from inspect import signature
 from itertools import accumulate, pairwise
@@ -469,8 +468,7 @@ def write_whole(files: Mapping[Path, bytes]) -> None:
             raise IsADirectoryError(f"Cannot write {path}: it is a folder.")
     # The name is truncated, because it may already have the maximum length.
     parts = {p: p.with_name(f"{p.name[:40]}.{secrets.token_hex(8)}.part") for p in files}
-    *others, last = files
-    with ExitStack() as undo:
+    try:
         for path, data in files.items():
             parts[path].write_bytes(data)
         _replace_all(parts)
