@@ -360,6 +360,7 @@ DAMAGES = [
     ("single", _emptied("effects/weights"), "removed[=:]"),
     ("single", _member("baseline/kind", "none"), "kind='none'"),
     ("single", _member("baseline/season", 2**40), "baseline[=:]"),
+    ("single", _member("baseline/season", 10**9), "season="),
     ("single", _member("kind", "none"), "kind='none'"),
     ("single", _member("ridge", -1.0), "ridge=-1"),
     ("short", _emptied("ensemble/members"), "members[=:]"),

@@ -185,6 +185,9 @@ class FittedForecaster:
             got = Words(f"weights of {len(member.own)} series")
             expected = f"weights of {len(panel)} series if they are separate, and none if shared"
             raise bad_argument("own", got, expected)
+        rows = max(map(len, panel.histories))
+        if member.baseline.season > rows:
+            raise bad_argument("season", member.baseline.season, f"at most {rows} rows")
         for weights in (member.weights, *member.own):
             check_floats(weights, "weights", view.filter.size + side, self.config.horizon)
 
