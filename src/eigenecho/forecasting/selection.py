@@ -28,6 +28,8 @@ from eigenecho.forecasting.rows import ViewRows
 from eigenecho.forecasting.seasons import whole_periods
 from eigenecho.forecasting.signals import Batch, RemovedEffects, moving
 from eigenecho.forecasting.validation import (
+    IN_PANELS,
+    TOTAL,
     Plan,
     ScoredCandidate,
     ValidationData,
@@ -198,7 +200,8 @@ def _validation_data(batches: Sequence[Batch], config: ForecastConfig) -> Valida
     numbers = numbers[np.linspace(0, len(numbers) - 1, min(SERIES, len(numbers))).astype(int)]
     used = [(b.only(np.isin(b.numbers, numbers)), split) for b, split in long]
     last_rows = [b.cut(max(b.rows - ROWS, 0)) for b, _ in used if len(b)]
-    plans = [split for b, split in used if len(b)]
+    most = max(IN_PANELS, TOTAL // len(numbers))
+    plans = [split.with_origins(most) for b, split in used if len(b)]
     return _with_effects(last_rows, plans, [split.stops[0] for split in plans], 0, config)
 
 

@@ -25,8 +25,9 @@ from eigenecho.types import Array
 FOLDS = 2
 """Number of folds. Each fold contains more training rows than the previous one."""
 
-ORIGINS = 40
-"""Maximum number of forecast origins per series at which candidates are scored."""
+ORIGINS, IN_PANELS, TOTAL = 150, 40, 600
+"""Maximum number of forecast origins per series at which candidates are scored. A panel
+has ``TOTAL`` origins, or at most ``IN_PANELS`` of each series if these are more."""
 
 BLOCKS = 8
 """Minimum number of horizons in the validation rows of a long series, so that they are typical."""
@@ -69,6 +70,13 @@ class Plan:
     stops: tuple[int, ...]
     origins: Array
 
+    def with_origins(self, most: int) -> Plan:
+        """Return the plan with at most this many origins, evenly spread."""
+        count = len(self.origins)
+        if count <= most:
+            return self
+        return replace(self, origins=self.origins[np.linspace(0, count - 1, most).astype(int)])
+
     @property
     def origins_by_fold(self) -> list[Array]:
         """Origins of each fold."""
@@ -105,9 +113,7 @@ def plan(rows: int, horizon: int, validation: int | None = None) -> Plan | None:
     if validation is None:
         edges = np.linspace(first, rows - horizon + 1, FOLDS + 1).astype(int)[:-1]
     origins = np.arange(first - 1, rows - horizon)
-    if len(origins) > ORIGINS:
-        origins = origins[np.linspace(0, len(origins) - 1, ORIGINS).astype(int)]
-    return Plan(horizon, rows, kept, tuple(edges.tolist()), origins)
+    return Plan(horizon, rows, kept, tuple(edges.tolist()), origins).with_origins(ORIGINS)
 
 
 def past_plan(rows: int, horizon: int) -> Plan:

@@ -167,6 +167,7 @@ def candidate_spectra(rows: int, seasons: Sequence[int]) -> dict[str, Spectrum]:
         if not 2 <= season <= LONGEST or 4 * season > rows:
             continue
         named[f"season {season}"] = _join(_ring(season, 2 * season), slow)
+        named[f"season {season}, short"] = _seasonal(season, small, slow)
         if 8 * season <= rows and 2 * season <= LONGEST:
             named[f"two seasons {season}"] = _join(_ring(2 * season, 3 * season), slow)
     return named
