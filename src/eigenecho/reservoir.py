@@ -608,6 +608,9 @@ def _given_weights(
         if not isinstance(transition, Diagonal):
             expected = "an array or None, because this reservoir does not run as modes"
             raise bad_argument(name, weights, expected, "Use a named spectrum and basis='eigen'.")
+        if rows > 1:
+            expected = "an array or None, because several inputs would only be added"
+            raise bad_argument(name, weights, expected)
         modes = transition.modes
         return interleave(np.ones((rows, modes.real.size)), np.ones((rows, modes.pairs.size)) + 0j)
     if name == "W_fb" and not rows:

@@ -105,7 +105,7 @@ def test_given_weights_are_saved(tmp_path):
     np.testing.assert_array_equal(loaded.W_in, W_IN)
     np.testing.assert_array_equal(loaded.W_fb, W_FB)
     np.testing.assert_allclose(loaded.fit(U, Y).predict(U), esn.predict(U), rtol=1e-12)
-    ones = ee.DiagonalReservoir(N, W_in="ones", seed=0).fit(U)
+    ones = ee.DiagonalReservoir(N, W_in="ones", seed=0).fit(U[:, :1])
     ones.save(tmp_path / "ones")
     assert ee.load(tmp_path / "ones").W_in == "ones"
     reduced = ee.LinearESN(N, W_in=W_IN, seed=0).fit(U, Y).reduce(units=6)
@@ -150,3 +150,20 @@ def test_input_weights_that_cannot_be_exchanged():
         model = ee.LinearESN(N, ridge=1.0, **options, seed=0).fit(u, Y).model_
         with pytest.raises(ValueError, match="single input"):
             model.with_input_weights(np.ones((1, N)))
+
+
+def test_weights_of_one_are_refused_for_several_inputs():
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    for estimator in (ee.LinearESN(5, W_in="ones"), ee.DiagonalReservoir(5, W_in="ones")):
+        with pytest.raises(ValueError, match="W_in='ones'"):
+            estimator.fit(X, X)
+
+
+@pytest.mark.parametrize(
+    "W_in", ["ones", np.ones((1, 5)) + 1j, np.ones(5), np.full((1, 5), 1e-320), np.zeros((1, 5))]
+)
+def test_invalid_input_weights(W_in):
+    X = np.random.default_rng(0).normal(size=(50, 1))
+    model = ee.LinearESN(5, W_in="ones", ridge=1e-3).fit(X, X).model_
+    with pytest.raises(ValueError, match=r"W_in|W_out"):
+        model.with_input_weights(W_in)

@@ -88,9 +88,9 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     input_bias : bool
         Also drive the reservoir with a constant.
     W_in : array (n_features, N), "ones" or None
-        Input weights in the neuron basis, instead of random ones. "ones" gives each mode the weight
-        1, so that the states of a single input are the R(t) of the paper: the states without input
-        weights (see ``model_.with_input_weights``). Weights that are given are multiplied by
+        Input weights in the neuron basis, instead of random ones. "ones", for a single input, gives
+        each mode the weight 1, so that the states are the R(t) of the paper: the states without
+        input weights (see ``model_.with_input_weights``). Weights that are given are multiplied by
         ``input_scaling`` and ``lr``, like random weights.
     feedback : bool
         Drive the reservoir with the previous output: the target in ``fit``, the model's own output

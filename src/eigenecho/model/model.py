@@ -10,7 +10,7 @@ import numpy as np
 from eigenecho import files, kernels
 from eigenecho.arrays import resolve_device, takes_tensors, to_host
 from eigenecho.basis import interleave, separate
-from eigenecho.checks import check_known, check_shape
+from eigenecho.checks import as_array, check_finite, check_known, check_real, check_shape
 from eigenecho.errors import Words, bad_argument, counted
 from eigenecho.model.export import ExportReport, export
 from eigenecho.model.forecast import are_several, forecast, forecast_several
@@ -149,6 +149,9 @@ class LinearModel(Network):
     def with_input_weights(self, W_in: Any) -> LinearModel:
         """Return the same network with other input weights (1, N), in the working basis.
 
+        They are those of ``matrices("work").W_in``, not of ``LinearESN(W_in=)``. States of the
+        original network are not states of the new one.
+
         The weight of the state of each mode is divided by the ratio of its new and old input
         weights, so that the outputs do not change. If the network was trained with ``W_in="ones"``
         on the states R(t), this recovers W_out = γ ⊘ w_in. It requires modes, a single input, no
@@ -160,17 +163,21 @@ class LinearModel(Network):
                 "Input weights can be exchanged only in networks of modes with a single input, "
                 "without feedback to the reservoir, an input bias or features."
             )
-        new = replace(r, W_in=np.asarray(W_in, r.dtype))
-        check_shape(new.W_in, "W_in", r.W_in.shape)
+        W_in = as_array(W_in, "W_in", f"an array (1, {self.units})")
+        check_real(W_in, "W_in")
+        check_shape(W_in, "W_in", r.W_in.shape)
+        new = replace(r, W_in=W_in.astype(r.dtype))
         n = r.spectrum.real.size
         w_old, w_new = (separate(A[0].astype(np.float64), n) for A in (r.W_in, new.W_in))
         if not np.all(w_new):
             raise bad_argument("W_in", Words("0"), "weights other than 0, to divide W_out by them")
         head, states = np.split(np.asarray(self.W_out), [len(self.W_out) - self.units])
         # w_Re Re r + w_Im Im r = Re(conj(w) r), so readout weights are divided by the conjugate.
-        weights = separate(states.T, n) * np.conj(w_old / w_new)
+        with np.errstate(over="ignore", invalid="ignore"):  # check_finite below reports it
+            weights = separate(states.T, n) * np.conj(w_old / w_new)
         states = interleave(weights[:, :n].real, weights[:, n:]).T
         W_out = np.concatenate([head, states], dtype=self.W_out.dtype)
+        check_finite(W_out, "W_out", "Use input weights of at least moderate size.")
         return replace(self, reservoir=new, W_out=W_out)
 
     @takes_tensors(on_device=True)
