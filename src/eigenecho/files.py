@@ -473,7 +473,8 @@ def write_whole(files: Mapping[Path, bytes]) -> None:
             parts[path].write_bytes(data)
         _replace_all(parts)
     except OSError as error:
-        error.filename = str(path)  # so that the message does not name a temporary file
+        # The message does not name a temporary file.
+        error.filename = error.filename2 or str(path)
         raise
     finally:
         for part in parts.values():

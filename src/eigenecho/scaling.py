@@ -87,8 +87,9 @@ class OutputRange(NamedTuple):
         """Return the bounds for training targets (T_i, D_out), ignoring NaN."""
         scaling = Scaling.of(outputs)
         far = FAR * scaling.scale
-        smallest = np.min([np.nanmin(y, axis=0) for y in outputs], axis=0)
-        largest = np.max([np.nanmax(y, axis=0) for y in outputs], axis=0)
+        values = [to_host(y) for y in outputs]
+        smallest = np.fmin.reduce([np.fmin.reduce(y, axis=0) for y in values])
+        largest = np.fmax.reduce([np.fmax.reduce(y, axis=0) for y in values])
         beyond = BEYOND * (largest - smallest)
         bounds = scaling.mean - far, scaling.mean + far, smallest - beyond, largest + beyond
         return cls(*(np.asarray(bound, np.float64) for bound in bounds))
@@ -146,7 +147,8 @@ class Spread:
         """
         size = np.maximum(self.size, other.size)
         a, b = (part.size / np.where(size > 0, size, 1.0) for part in (self, other))
-        w = other.rows / np.maximum(self.rows + other.rows, 1)
+        rows = self.rows + other.rows
+        w = other.rows / np.where(rows > 0, rows, 1)
         apart = b * other.mean - a * self.mean
         square = (1 - w) * (a * self.deviation) ** 2 + w * (b * other.deviation) ** 2
         deviation = np.sqrt(square + w * (1 - w) * apart**2)

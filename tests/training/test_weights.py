@@ -153,3 +153,46 @@ def test_robust_and_quantile_readouts():
             weights = np.where(error > 0, share, 1 - share) / np.maximum(np.abs(error), 1e-3)
         below = np.mean(error[WARMUP:] < 0)
         assert below == pytest.approx(share, abs=0.04)  # some errors are nearly 0
+
+
+def test_weights_of_one_change_nothing():
+    gappy = Y.copy()
+    gappy[50:150] = np.nan
+    for targets, options in (
+        (gappy, {"missing": "skip"}),
+        (gappy, {"missing": "skip", "ridge": "auto"}),
+        (gappy, {"missing": "skip", "features": "quadratic"}),
+        (Y, {"standardize": True}),
+    ):
+        expected = network(**options).fit(X, targets)
+        actual = network(**options).fit(X, targets, sample_weight=np.ones(T))
+        np.testing.assert_allclose(actual.predict(X), expected.predict(X), rtol=0, atol=1e-9)
+        np.testing.assert_allclose(actual.noise_, expected.noise_, rtol=1e-9)
+        assert actual.ridge_ == pytest.approx(expected.ridge_)
+
+
+@pytest.mark.parametrize("options", [{"features": "quadratic"}, {"standardize": True}])
+def test_only_ratios_of_weights_to_the_ridge_count(options):
+    weights = RNG.uniform(0.1, 2, T)
+    series = [X[:100], X[100:]], [Y[:100], Y[100:]]
+    expected = network(**options).fit(*series, sample_weight=[weights[:100], weights[100:]])
+    small = network(**options | {"ridge": 1e-8})
+    with pytest.warns(UserWarning, match="weights of the rows sum to"):
+        small.fit(*series, sample_weight=[1e-6 * weights[:100], 1e-6 * weights[100:]])
+    np.testing.assert_allclose(small.predict(X), expected.predict(X), rtol=0, atol=1e-8)
+
+
+def test_series_of_zero_weights_equals_a_series_of_missing_targets():
+    inputs, outputs = [X[:100], X[100:]], [Y[:100], Y[100:]]
+    gone = [np.full((100, 2), np.nan), Y[100:]]
+    options = {"features": "quadratic", "missing": "skip"}
+    actual = network(**options).fit(inputs, outputs, sample_weight=[np.zeros(100), np.ones(200)])
+    expected = network(**options).fit(inputs, gone)
+    np.testing.assert_allclose(actual.predict(X), expected.predict(X), rtol=0, atol=1e-9)
+    assert np.isfinite(actual.model_.output_range).all()
+
+
+@pytest.mark.parametrize("options", [{"ridge": "loop"}, {"spectrum": "data"}])
+def test_choices_that_do_not_use_weights(options):
+    with pytest.raises(ValueError, match="sample_weight"):
+        network(**options).fit(Y[:-1, :1], Y[1:, :1], sample_weight=COUNTS[1:])

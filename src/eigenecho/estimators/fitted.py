@@ -102,11 +102,13 @@ class FittedNetwork:
             warn_if_few_rows(evidence)
             weights[:, columns], ridges[columns] = evidence.weights, evidence.ridge
             free[columns], rows[columns] = evidence.free_rows, max(observed, 1)
-            if trained.log_density is None:
+            if evidence.ridge == 0:
                 density = np.nan
             elif scale is not None:
                 density -= (observed - evidence.penalty.free) * np.log(scale.scale[columns]).sum()
-            density += trained.log_density or 0.0
+            if evidence.ridge > 0:
+                known = trained.log_density
+                density += evidence.log_density if known is None else known
             solver = "normal" if trained.solver == "normal" else solver
         left = problem.in_double.with_weights(problem.everything(settings.warmup), weights)
         noise = to_host(left.scatter) / np.sqrt(np.outer(free, free))
@@ -234,6 +236,17 @@ class FittedNetwork:
         if self.evidence is None:
             return self.freedom_per_row
         return self.evidence.freedom / max(self.evidence.count, 1)
+
+    def warn_if_weights_are_small(self) -> None:
+        """Warn if weights of rows sum to less than the degrees of freedom of the readout."""
+        evidence = self.evidence
+        if evidence is not None and evidence.count <= evidence.freedom + 1:
+            warn(
+                f"The weights of the rows sum to {evidence.count:.3g}, less than the "
+                f"{evidence.freedom:.3g} degrees of freedom of the readout. The noise, intervals "
+                "and ridge='auto' treat weights as numbers of rows. Scale them to a mean of 1.",
+                IllConditionedWarning,
+            )
 
     def warn_if_overfitted(self) -> None:
         """Warn if prediction intervals are too narrow."""

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenecho import files
 from eigenecho.arrays import read_only, resolve_device, takes_tensors, to_host
-from eigenecho.checks import check_count, check_flag, check_known, check_range
+from eigenecho.checks import check_count, check_flag, check_known, check_range, generator
 from eigenecho.errors import UnstableWarning, Words, bad_argument, place, warn
 from eigenecho.estimators import validation
 from eigenecho.estimators.fitted import FittedNetwork, fit_network, largest_targets
@@ -257,7 +257,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             Targets at the rows of ``X``. With ``missing="skip"``, NaN is a missing value.
         sample_weight : array (T,), or one for each series, optional
             Weight of the squared error of each row. A weight of 2 is equivalent to two rows with
-            the same states and targets, and a weight of 0 to a missing target.
+            the same states and targets, and a weight of 0 to a missing target. So the noise, the
+            intervals and ``ridge="auto"`` treat the sum of the weights as the number of rows.
 
         Warns
         -----
@@ -274,6 +275,9 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     def _fit(self, X: Any, y: Any, sample_weight: Any, settings: Settings) -> None:
         inputs, outputs, container = validation.training_series(settings, X, y, self)
         weights = validation.row_weights(sample_weight, outputs, container)
+        if weights is not None and (settings.recipe.learns_spectrum or settings.ridge == "loop"):
+            expected = "None with spectrum='data' or ridge='loop', which do not use weights"
+            raise bad_argument("sample_weight", Words("weights"), expected)
         if settings.recipe.learns_spectrum:
             settings = learn_spectrum(settings, inputs, outputs, self.seed)
         drawn = settings.draw(inputs[0].shape[1], outputs[0].shape[1], self.seed)
@@ -296,6 +300,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             target=target,
             output_names=validation.output_names(y, series=True),
         )
+        if weights is not None:
+            fitted.warn_if_weights_are_small()
         fitted.attach_to(self)
 
     @takes_tensors(on_device=True)
@@ -554,8 +560,9 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             return [y[..., 0] for y in rows] if isinstance(rows, list) else rows[..., 0]
         options: dict[str, Any] = {"interval": interval, "paths": paths, "seed": seed, "clip": clip}
         if are_several(context):
+            options["seed"] = generator(seed)
             return each_context(
-                lambda item: self.forecast(horizon, item, inputs, state=state, **options), context
+                lambda item: self.forecast(horizon, item, **options), context, inputs, state
             )
         run = forecast(self.model_, horizon, to_host(context), to_host(inputs), state, clip)
         self._fitted.warn_if_overfitted()

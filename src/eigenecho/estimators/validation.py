@@ -37,6 +37,9 @@ from eigenecho.tables import as_table, check_finite, column_labels
 from eigenecho.training import Settings
 from eigenecho.types import Array
 
+LARGEST_WEIGHT = 1e100
+"""Largest weight of a row; larger ones could overflow when they are multiplied by squares."""
+
 TARGETS = ("next", "same", "other")
 """Kinds of targets: the next row of the inputs, the same row, or any other values."""
 
@@ -203,9 +206,11 @@ def row_weights(
         return None
     weights, _ = check_outputs(to_host(sample_weight), container, np.float64, "sample_weight")
     if [w.shape for w in weights] != [(len(rows), 1) for rows in targets]:
-        raise bad_argument("sample_weight", sample_weight, "one weight for each row of y")
-    if any((w < 0).any() for w in weights):
-        raise bad_argument("sample_weight", Words("negative numbers"), "weights ≥ 0")
+        got = Words(f"shapes {[w.shape for w in weights]}")
+        raise bad_argument("sample_weight", got, "one weight for each row of y")
+    if any(((w < 0) | (w > LARGEST_WEIGHT)).any() for w in weights):
+        expected = f"weights between 0 and {LARGEST_WEIGHT:g}"
+        raise bad_argument("sample_weight", Words("numbers out of range"), expected)
     return [w[:, 0] for w in weights]
 
 

@@ -98,6 +98,12 @@ def _check_horizon(model: Network, horizon: Any) -> int:
     return horizon
 
 
+def several_contexts() -> ValueError:
+    """Return the error for several contexts with inputs or a state."""
+    expected = "a single series, because inputs or a state are used"
+    return bad_argument("context", Words("several series"), expected)
+
+
 def check_clip(model: Network, clip: Any) -> None:
     """Raise unless ``clip`` is a bool, and False for a network without features."""
     clip = check_flag(clip, "clip")
@@ -139,8 +145,7 @@ def forecast_several(
     horizon = _check_horizon(model, horizon)
     check_autonomous(model)
     if inputs is not None or state is not None or model.D_in > model.D_out:
-        expected = "a single series, because inputs or a state are used"
-        raise bad_argument("context", Words("several series"), expected)
+        raise several_contexts()
     check_clip(model, clip)
     D, reservoir = model.D_out, model.reservoir
     if reservoir.features is not None or not model.is_diagonal:

@@ -21,7 +21,7 @@ import numpy as np
 from eigenecho.arrays import to_host
 from eigenecho.checks import check_count, check_coverage, check_memory, generator
 from eigenecho.errors import bad_argument
-from eigenecho.model.forecast import Trajectory, bounds_of
+from eigenecho.model.forecast import Trajectory, bounds_of, several_contexts
 from eigenecho.model.network import Network
 from eigenecho.model.posterior import Posterior, check_noise
 from eigenecho.series import unpack
@@ -51,7 +51,7 @@ def sample_paths(
     """
     (horizon, D), dtype = run.outputs.shape, model.reservoir.dtype
     paths = check_count(paths, "paths", "a number of paths", 1)
-    check_memory(8.0 * paths * horizon * D, "paths", paths)
+    check_memory(8.0 * paths * D * (horizon + len(model.W_out)), "paths", paths)
     root, rng, half = _root_of(model, noise), generator(seed), -(-paths // 2)
     sign = np.where(np.arange(paths) < half, 1.0, -1.0)
     spread, errors = np.ones(half), None
@@ -60,7 +60,7 @@ def sample_paths(
     disturbances = np.moveaxis(rng.normal(size=(horizon, half, D)), 1, 0) @ root.T
     r, y = np.asarray(run.start.r, dtype), np.asarray(model.from_user(run.start.y), dtype)
     bounds, readout = bounds_of(model, clip), run.loop.readout
-    outputs = np.empty((paths, horizon, D))
+    outputs = np.empty((paths, horizon, D), dtype)
     for k in range(paths):
         scale = sign[k] * spread[k % half]
         if errors is not None:
@@ -79,9 +79,10 @@ def with_interval(mean: Array, paths: Array, coverage: Any) -> Forecast:
     """
     coverage = check_coverage(coverage)
     tails = 0.5 - 0.5 * coverage
-    with np.errstate(invalid="ignore", over="ignore"):
-        lower = np.quantile(np.nan_to_num(paths, nan=-np.inf), tails, axis=0)
-        upper = np.quantile(np.nan_to_num(paths, nan=np.inf), 1 - tails, axis=0)
+    low, high = (np.where(np.isfinite(paths), paths, end) for end in (-np.inf, np.inf))
+    # Interpolation between infinite values would give NaN.
+    lower = np.quantile(low, tails, axis=0, method="lower")
+    upper = np.quantile(high, 1 - tails, axis=0, method="higher")
     lower, upper = (part.astype(mean.dtype) for part in (lower, upper))
     return Forecast(mean, np.minimum(lower, mean), np.maximum(upper, mean))
 
@@ -112,8 +113,13 @@ def sampled(
     return drawn if interval is None else with_interval(run.outputs, drawn, interval)
 
 
-def each_context(forecast: Callable[[Any], Any], context: Any) -> Any:
-    """Return forecasts after several contexts, as an array or a list like the contexts."""
+def each_context(forecast: Callable[[Any], Any], context: Any, *others: Any) -> Any:
+    """Return forecasts after several contexts, as an array or a list like the contexts.
+
+    Raise an error if there are ``others``, inputs or a state, which belong to a single series.
+    """
+    if any(other is not None for other in others):
+        raise several_contexts()
     items, container = unpack(to_host(context))
     forecasts = [forecast(item) for item in items]
     if isinstance(forecasts[0], Forecast):

@@ -102,11 +102,11 @@ class ClosedLoop:
         form, readout = self.reservoir.form, self.readout
         is_plain = isinstance(form, kernels.DiagonalForm) and readout.features is None
         for rows in (progress or Progress()).pieces(len(drive)):
+            added = None if noise is None else noise[rows]
             if is_plain:
-                arguments = form, self.B, drive[rows], self.F, readout, r, y
-                out[rows], r = closed_loop(*arguments, None if noise is None else noise[rows])
+                out[rows], r = closed_loop(form, self.B, drive[rows], self.F, readout, r, y, added)
             else:
-                out[rows], r = self._run_steps(drive[rows], r, y, bounds, clip, noise)
+                out[rows], r = self._run_steps(drive[rows], r, y, bounds, clip, added)
             y = out[rows.stop - 1] if len(out) else y
         return out, r
 

@@ -10,7 +10,7 @@ import numpy as np
 from eigenecho import files, kernels
 from eigenecho.arrays import resolve_device, takes_tensors, to_host
 from eigenecho.basis import interleave, separate
-from eigenecho.checks import as_array, check_finite, check_known, check_real, check_shape
+from eigenecho.checks import as_array, check_finite, check_known, check_real, check_shape, generator
 from eigenecho.errors import Words, bad_argument, counted
 from eigenecho.model.export import ExportReport, export
 from eigenecho.model.forecast import are_several, forecast, forecast_several
@@ -253,10 +253,10 @@ class LinearModel(Network):
         """
         check_sampling(interval, paths)
         if are_several(context) and (interval is not None or paths is not None):
-            options = {"state": state, "interval": interval, "paths": paths, "noise": noise}
+            options: dict[str, Any] = {"interval": interval, "paths": paths, "noise": noise}
+            options |= {"seed": generator(seed), "clip": clip}
             return each_context(
-                lambda item: self.forecast(horizon, item, inputs, seed=seed, clip=clip, **options),
-                context,
+                lambda item: self.forecast(horizon, item, **options), context, inputs, state
             )
         if are_several(context):
             return forecast_several(self, horizon, context, inputs, state, clip)

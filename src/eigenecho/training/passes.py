@@ -134,7 +134,7 @@ class AbstractProblem(ABC):
         """Return the number of observed targets of each output in a block, (D_out,)."""
 
     def weight(self, block: Block) -> float | None:
-        """Return the sum of the weights of the rows in a block, or None if they have no weights."""
+        """Return the sum of the weights of observed rows in a block, or None without weights."""
         return None
 
     @abstractmethod

@@ -105,7 +105,8 @@ def pose(
         if inputs[0].shape[1]:
             u_scaling = Scaling.of([u[:n] for u, n in zip(inputs, stops, strict=True)])
             inputs = [u_scaling.forward(u) for u in inputs]
-        y_scaling = Scaling.of([y[:n] for y, n in zip(outputs, stops, strict=True)], row_weights)
+        parts = [y[:n] for y, n in zip(outputs, stops, strict=True)]
+        y_scaling = Scaling.of(parts, row_weights)
         outputs = [y_scaling.forward(y) for y in outputs]
     observed = None
     if settings.missing == "skip":
@@ -135,10 +136,9 @@ def _standardize_states(problem: Problem, block: Block) -> Problem:
         drive, _ = problem.columns(i)
         rows = SeriesRows(drive[:, :0], [(replace(reservoir, features=None), drive)])
         for first, states in rows.chunks(start, stop, chunk_rows(drive, rows.size)):
-            weights = None
-            if problem.row_weights is not None:
-                weights = problem.row_weights[i][first : first + len(states)]
-            spread = spread.merge(Spread.of(states[:, reservoir.features.columns], weights))
+            weights = problem.counted_weights
+            own = None if weights is None else weights[i][first : first + len(states)]
+            spread = spread.merge(Spread.of(states[:, reservoir.features.columns], own))
     features = reservoir.features.standardized(spread.scaling)
     return replace(problem, reservoir=replace(reservoir, features=features))
 

@@ -143,11 +143,22 @@ class TrainingSeries(AbstractProblem):
             return np.sum([to_host(y.sum(axis=0)) for y in squares], axis=0)
 
     def weight(self, block: Block) -> float | None:
-        """Return the sum of the weights of the rows in a block, or None if they have no weights."""
+        """Return the sum of the weights of observed rows in a block, or None without weights."""
         if self.row_weights is None:
             return None
-        pairs = zip(self.row_weights, block, strict=True)
-        return float(sum(weights[start:stop].sum() for weights, (start, stop) in pairs))
+        counted = zip(self.counted_weights or (), block, strict=True)
+        return float(sum(weights[start:stop].sum() for weights, (start, stop) in counted))
+
+    @cached_property
+    def counted_weights(self) -> list[Array] | None:
+        """Weights (T_i,) of the rows, 0 where a target is missing; None if all rows are equal."""
+        if not self.has_gaps:
+            return None
+        weights = self.row_weights or [np.ones(length) for length in self.lengths]
+        if self.observed is None:
+            return list(weights)
+        pairs = zip(weights, self.observed, strict=True)
+        return [np.where(np.all(seen, axis=1), w, 0.0) for w, seen in pairs]
 
     def weighted(self, arrays: list[Array], block: Block, power: float = 1.0) -> list[Array]:
         """Return arrays (rows, k) over a block, multiplied by powers of the weights of the rows."""
