@@ -91,7 +91,9 @@ class FittedNetwork:
     ) -> Self:
         """Train outputs that are missing in different rows separately, and return the network.
 
-        It has no evidence, but the noise that can be estimated from all residuals.
+        It has no evidence, but the noise EᵀE / √(f fᵀ) of the residuals E, which are 0 for missing
+        targets, with f = ``free_rows``. Covariances use the rows in which both outputs are
+        observed, so that the matrix is always positive semidefinite.
         """
         weights, solver = np.empty((problem.size, problem.D_out)), "qr"
         ridges, free, rows = np.empty((3, problem.D_out))

@@ -25,7 +25,7 @@ class Posterior:
 
     for any two rows x, x' of the readout. For a small ridge, this is the covariance of the
     least-squares weights. ``root`` is R (N', N'), ``noise`` is Σ (D_out, D_out), and ``free`` is
-    the number of rows minus the degrees of freedom of the fit.
+    ``Evidence.free_rows``.
     """
 
     root: Array

@@ -69,7 +69,7 @@ class Evidence:
 
     @property
     def free_rows(self) -> float:
-        """Number of rows minus degrees of freedom, at least 1."""
+        """Number of rows, or sum of their weights, minus degrees of freedom; at least 1."""
         return max(self.count - self.freedom, 1.0)
 
     @property

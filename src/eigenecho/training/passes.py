@@ -35,7 +35,9 @@ class PassResult(NamedTuple):
 class AbstractProblem(ABC):
     """Base class of training problems: a network, with passes over its rows for ``train``.
 
-        argmin_w Σ ‖y(t) − x(t) w‖² + α ‖L w‖²,   x(t) = [1, y(t−1), r(t)]
+        argmin_w Σ ω(t) ‖y(t) − x(t) w‖² + α ‖L w‖²,   x(t) = [1, y(t−1), r(t)]
+
+    The weights ω of the rows are 1 by default. Sums over residuals and targets are weighted too.
 
     ``fit_bias`` and ``output_to_readout`` are True if rows contain 1 and y(t−1), respectively.
     ``scalings`` convert inputs and outputs from the caller's units to those of the network.
@@ -73,7 +75,7 @@ class AbstractProblem(ABC):
     @property
     @abstractmethod
     def has_gaps(self) -> bool:
-        """True if targets may be missing, or if rows have weights."""
+        """True if targets may be missing, or if rows have weights, so that rows differ."""
 
     @property
     def starts_from_zero(self) -> bool:

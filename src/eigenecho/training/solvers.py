@@ -48,7 +48,7 @@ class TrainedReadout:
 def train(problem: AbstractProblem, settings: Settings) -> TrainedReadout:
     """Train a readout by the solver of the settings, or by QR if this is not accurate.
 
-        w = argmin Σ_t ‖y(t) − x(t) w‖² + α ‖L w‖²
+        w = argmin Σ_t ω(t) ‖y(t) − x(t) w‖² + α ‖L w‖²
 
     The sum is over the rows in which all outputs are observed. "auto" tries normal equations if
     sums over time are expected to be faster than QR, or if there are too many rows for QR. If later
