@@ -64,10 +64,10 @@ def test_flat_targets_give_flat_forecasts_and_bounds():
     esn = ee.LinearESN(40, ridge=1e-6, seed=0).fit(X[:-1], X[1:, 0])
     contexts = np.stack([X[:100], X[100:200]])
     assert esn.forecast(5, context=contexts).shape == (2, 5)
-    bounds, one = esn.forecast(5, context=contexts, interval=0.9), contexts[1]
+    bounds, one = esn.forecast(5, context=contexts, interval=0.9), contexts[0]
     assert bounds.lower.shape == (2, 5)
     np.testing.assert_allclose(
-        bounds.upper[1], esn.forecast(5, context=one, interval=0.9).upper, atol=1e-10
+        bounds.upper[0], esn.forecast(5, context=one, interval=0.9).upper, atol=1e-10
     )
     several = esn.forecast(5, context=list(contexts), interval=0.9)
     np.testing.assert_allclose(several.upper[1], bounds.upper[1], atol=1e-12)
@@ -89,5 +89,5 @@ def test_unsupported_arguments_of_many_forecasts():
 def test_unsupported_arguments_of_many_intervals(name, value):
     esn, X = fitted(1)
     value = esn.final_state_ if name == "state" else value
-    with pytest.raises(ValueError, match=f"Invalid {name}"):
+    with pytest.raises(ValueError, match=f"Invalid (context|{name})"):
         esn.forecast(5, context=[X[:99], X[50:]], interval=0.9, **{name: value})

@@ -299,15 +299,15 @@ def test_series_without_rows_or_columns_are_rejected(device):
     t[:, 0] = torch.linspace(0, 1, 30)
     esn = ee.LinearESN(10, seed=0).fit(t, t)
     for wrong in (lambda: esn.predict(t[:0]), lambda: esn.fit(t[:0], t[:0])):
-        with pytest.raises(ValueError, match="X: got 0 rows"):
+        with pytest.raises(ValueError, match=r"X.* 0 (rows|sample)"):
             wrong()
-    with pytest.raises(ValueError, match="X: got 0 columns"):
+    with pytest.raises(ValueError, match=r"0 (columns|feature)"):
         esn.fit(t[:, :0], t)
     with pytest.raises(ValueError, match="y: got 0 columns"):
         esn.fit(t, t[:, :0])
     with pytest.raises(ValueError, match="X: got 0 rows in series 0"):
         esn.predict(t[None, :0])
-    with pytest.raises(ValueError, match="X: got 0 columns"):
+    with pytest.raises(ValueError, match=r"0 (columns|feature)"):
         esn.fit(t[None, :, :0], t[None])
     assert esn.predict(t).shape == (30, 2)
 
