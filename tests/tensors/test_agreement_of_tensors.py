@@ -303,7 +303,7 @@ def test_series_without_rows_or_columns_are_rejected(device):
             wrong()
     with pytest.raises(ValueError, match=r"0 (columns|feature)"):
         esn.fit(t[:, :0], t)
-    with pytest.raises(ValueError, match="y: got 0 columns"):
+    with pytest.raises(ValueError, match=r"y.* 0 (columns|feature)"):
         esn.fit(t, t[:, :0])
     with pytest.raises(ValueError, match="X: got 0 rows in series 0"):
         esn.predict(t[None, :0])
