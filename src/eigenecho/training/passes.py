@@ -135,9 +135,9 @@ class AbstractProblem(ABC):
     def counts(self, block: Block) -> Array:
         """Return the number of observed targets of each output in a block, (D_out,)."""
 
-    def weight(self, block: Block) -> float | None:
-        """Return the sum of the weights of observed rows in a block, or None without weights."""
-        return None
+    def effective_rows(self, block: Block, rows: int) -> float:
+        """Return the sum of the weights of observed rows in a block; without weights, ``rows``."""
+        return float(rows)
 
     @abstractmethod
     def squares(self, block: Block) -> Array:

@@ -78,10 +78,8 @@ def best_ridge(
     if settings.ridge == "auto":
         squares = problem.squares(fold.train) if isinstance(total, Gram) else None
         likelihood = total.on_host.likelihood(problem.penalty, squares)
-        weight = problem.weight(fold.train)
-        if weight is not None:
-            likelihood = replace(likelihood, rows=likelihood.rows - total.rows + weight)
-        return likeliest(likelihood)
+        extra = problem.effective_rows(fold.train, total.rows) - total.rows
+        return likeliest(replace(likelihood, rows=likelihood.rows + extra))
     if not settings.compares:
         return SelectedRidge(settings.ridge[0])
     (last,) = held_out

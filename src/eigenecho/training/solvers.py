@@ -85,7 +85,7 @@ def qr(problem: AbstractProblem, settings: Settings, fold: Fold) -> TrainedReado
         scatter = to_host(problem.in_double.with_weights(whole, solution).scatter)
     else:
         scatter = to_host(total.scatter(solution))
-    count = float(problem.weight(problem.everything(settings.warmup)) or total.rows)
+    count = problem.effective_rows(problem.everything(settings.warmup), total.rows)
     evidence = Evidence(total, penalty, ridge, weights, scatter, count)
     return TrainedReadout(evidence, "qr", to_host(ends[-1]), selected.log_density)
 
@@ -130,7 +130,7 @@ def normal(problem: AbstractProblem, settings: Settings, fold: Fold) -> TrainedR
     if solution is None:
         return failed
     weights, scatter = np.ascontiguousarray(to_host(solution.w)), to_host(solution.scatter)
-    count = float(problem.weight(problem.everything(settings.warmup)) or total.rows)
+    count = problem.effective_rows(problem.everything(settings.warmup), total.rows)
     evidence = Evidence(total, penalty, ridge, weights, scatter, count)
     return TrainedReadout(evidence, "normal", to_host(ends[-1]), log_density)
 

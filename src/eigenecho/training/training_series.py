@@ -142,10 +142,10 @@ class TrainingSeries(AbstractProblem):
             squares = self.weighted([y**2 for y in targets], block)
             return np.sum([to_host(y.sum(axis=0)) for y in squares], axis=0)
 
-    def weight(self, block: Block) -> float | None:
-        """Return the sum of the weights of observed rows in a block, or None without weights."""
+    def effective_rows(self, block: Block, rows: int) -> float:
+        """Return the sum of the weights of observed rows in a block; without weights, ``rows``."""
         if self.row_weights is None:
-            return None
+            return float(rows)
         counted = zip(self.counted_weights or (), block, strict=True)
         return float(sum(weights[start:stop].sum() for weights, (start, stop) in counted))
 

@@ -53,7 +53,7 @@ def update(evidence: Evidence, problem: Problem, block: Block) -> tuple[Evidence
     problem.check_range(total)
     solution = total.solve(evidence.penalty, evidence.ridge)
     weights, scatter = np.ascontiguousarray(to_host(solution)), to_host(total.scatter(solution))
-    count = evidence.count + (problem.weight(block) or new.rows)
+    count = evidence.count + problem.effective_rows(block, new.rows)
     evidence = replace(
         evidence, statistics=total, weights=weights, scatter=scatter, count=count, XtE=None
     )
@@ -90,7 +90,7 @@ def _corrected(
         statistics=total,
         weights=weights,
         scatter=evidence.scatter_with(weights) + new.EtE,
-        count=evidence.count + (problem.weight(block) or left.rows),
+        count=evidence.count + problem.effective_rows(block, left.rows),
         XtE=evidence.gradient - moved + new.XtE,
     )
     return evidence, to_host(ends[-1])
