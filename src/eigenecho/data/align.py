@@ -11,7 +11,7 @@ import numpy as np
 from eigenecho.checks import check_floats
 from eigenecho.data import clock as clocks
 from eigenecho.data.clock import Clock, as_numbers, is_date, is_period, joined, positions, shown
-from eigenecho.data.read import Table, in_series
+from eigenecho.data.read import TimeTable, in_series
 from eigenecho.errors import Words, bad_argument, counted, unknown_name
 from eigenecho.types import Array
 
@@ -267,7 +267,7 @@ class Drivers:
 
     Attributes
     ----------
-    tables : dict of Table
+    tables : dict of TimeTable
         The rows of X by series. The key None stands for all series.
     columns : Columns
         The required columns.
@@ -277,7 +277,7 @@ class Drivers:
         Labels of optional columns, which are not used.
     """
 
-    tables: Mapping[Hashable, Table]
+    tables: Mapping[Hashable, TimeTable]
     columns: Columns
     name: str
     ignored: Sequence[Hashable] = ()
@@ -351,7 +351,7 @@ class Drivers:
 
 
 def align(
-    tables: Sequence[Table],
+    tables: Sequence[TimeTable],
     step: Any,
     drivers: Drivers | None,
     name: str,

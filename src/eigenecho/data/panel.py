@@ -23,7 +23,7 @@ from eigenecho.data.read import (
     KINDS,
     LongNames,
     PanelFormat,
-    Table,
+    TimeTable,
     has_columns,
     identify,
     in_series,
@@ -82,7 +82,7 @@ def read(
         if not len(table.times):
             got = Words(f"0 rows{in_series(table.labels[0])}")
             raise bad_argument("y", got, "at least one row in each series")
-    beside: dict[Hashable, Table] = {}
+    beside: dict[Hashable, TimeTable] = {}
     categories: dict[Hashable, tuple[str, ...]] = {}
     if X is not None:
         times = [table.times for table in tables]

@@ -65,7 +65,7 @@ class LongNames(NamedTuple):
 
 
 @dataclass(eq=False)
-class Table:
+class TimeTable:
     """Sorted unique times (n,), the values of c columns (n, c), and the labels of the columns."""
 
     times: Any
@@ -137,7 +137,7 @@ def identify(y: Any, names: LongNames, name: str) -> tuple[PanelFormat, Any]:
 
 def read_y(
     form: PanelFormat, y: Any, name: str, starts: Sequence[int] | None = None
-) -> tuple[Any, list[Table]]:
+) -> tuple[Any, list[TimeTable]]:
     """Return the labels of the series, and their tables.
 
     Series with the same rows share a table. The times of arrays are row numbers, which start at 0
@@ -205,7 +205,7 @@ def read_X(
     labels: Sequence[Hashable] = (),
     categories: dict[Hashable, tuple[str, ...]] | None = None,
     learn: bool = False,
-) -> dict[Hashable, Table]:
+) -> dict[Hashable, TimeTable]:
     """Return the tables of X by series; the key None stands for all series.
 
     Parameters
@@ -278,7 +278,7 @@ def _plain(x: Any, name: str) -> Any:
     return x if isinstance(x, np.ma.MaskedArray) else as_array(x, name, WANTED)
 
 
-def _array_table(x: Any, times: Any, name: str, labels: Sequence[Hashable]) -> Table:
+def _array_table(x: Any, times: Any, name: str, labels: Sequence[Hashable]) -> TimeTable:
     """Convert an array (T,) or (T, k) of X to a table."""
     array = _plain(x, name)
     array = array.reshape(-1, 1) if array.ndim == 1 else array
@@ -287,18 +287,18 @@ def _array_table(x: Any, times: Any, name: str, labels: Sequence[Hashable]) -> T
         wanted = f"shape ({len(times)}, {len(labels) or 'k'}), with one row for each row of y"
         raise bad_argument(name, Words(f"shape {np.shape(x)}"), wanted)
     values = _stacked(array.T, range(width), name, flags=True)
-    return Table(times, values, labels or [f"x{i}" for i in range(width)])
+    return TimeTable(times, values, labels or [f"x{i}" for i in range(width)])
 
 
 def _array_tables(
     kind: str, items: Sequence[Any], name: str, starts: Sequence[int]
-) -> tuple[Any, list[Table]]:
+) -> tuple[Any, list[TimeTable]]:
     labels: tuple[Hashable, ...] = (None,) if kind == "single" else tuple(range(len(items)))
     times = [np.arange(start, start + len(x)) for x, start in zip(items, starts, strict=True)]
     if kind != "list":
-        return labels, [Table(times[0], _stacked(items, labels, name), labels)]
+        return labels, [TimeTable(times[0], _stacked(items, labels, name), labels)]
     return labels, [
-        Table(rows, as_floats(x, f"{name}[{i}]")[:, None], [i])
+        TimeTable(rows, as_floats(x, f"{name}[{i}]")[:, None], [i])
         for i, (x, rows) in enumerate(zip(items, times, strict=True))
     ]
 
@@ -421,7 +421,7 @@ def _parsed(index: Any, name: str) -> Any:
 
 def _sorted_table(
     times: Any, values: Array, labels: Sequence[Hashable], name: str, series: Any = None
-) -> Table:
+) -> TimeTable:
     """Return a table sorted by time; raise an error if times are repeated."""
     numbers = as_numbers(times)
     order = np.argsort(numbers, kind="stable")
@@ -430,12 +430,12 @@ def _sorted_table(
         got = Words(f"several rows at {shown(times[order[twice[:1]]])}{in_series(series)}")
         remedy = "Aggregate rows with equal times. For local times, set the time zone."
         raise bad_argument(name, got, "unique times", remedy)
-    return Table(times[order], values[order], labels)
+    return TimeTable(times[order], values[order], labels)
 
 
 def _long_tables(
     frame: Any, labels: Sequence[Hashable], names: LongNames, name: str, flags: bool = False
-) -> tuple[Any, dict[Hashable, Table]]:
+) -> tuple[Any, dict[Hashable, TimeTable]]:
     """Return the sorted ids of a long frame, and the table of each series."""
     import pandas
 
